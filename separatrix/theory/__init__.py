@@ -1,0 +1,1 @@
+"""Exact tools: certificates, Walsh-Hadamard and Krawtchouk transforms, population gradients."""
