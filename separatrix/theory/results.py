@@ -10,7 +10,7 @@
 'violated'
 >>> square.certify(bond=4)
 Traceback (most recent call last):
-separatrix.errors.InputError: unknown parameter of example/square 'bond'; did you mean 'bound'? (known: bound, n)
+separatrix.errors.InputError: unknown parameter of example/square ...; did you mean 'bound'? (known: bound, n)
 """
 
 from __future__ import annotations
