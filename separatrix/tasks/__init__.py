@@ -1,0 +1,33 @@
+"""Tasks: distributions over (x, y), each a frozen dataclass with a sampler and, where finite, its population."""
+
+from separatrix.tasks.base import Population, Split, Task, stream
+from separatrix.tasks.bits import (
+    BiasedBits,
+    BitDistribution,
+    MarkovBits,
+    SampledBits,
+    Uniform,
+    WeightedBits,
+    hypercube,
+)
+from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.k_pattern import KPattern
+from separatrix.tasks.pattern_detection import PatternDetection
+
+__all__ = [
+    "Arrays",
+    "BiasedBits",
+    "BitDistribution",
+    "KPattern",
+    "MarkovBits",
+    "PatternDetection",
+    "Population",
+    "Sampled",
+    "SampledBits",
+    "Split",
+    "Task",
+    "Uniform",
+    "WeightedBits",
+    "hypercube",
+    "stream",
+]

@@ -1,0 +1,95 @@
+"""What a task is: a distribution over (x, y), drawn example by example inside compiled programs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Literal, NamedTuple
+
+import jax
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray, PyTree
+
+from separatrix.errors import InputError
+
+Split = Literal["train", "validation", "test"]
+SPLITS: tuple[Split, ...] = ("train", "validation", "test")
+
+
+class Population(NamedTuple):
+    """A finite support with its probabilities: what an expectation over the task is a sum over."""
+
+    x: Float[Array, points * shape]
+    y: Float[Array, points * outputs]
+    p: Float[Array, " points"]
+
+
+class Task(ABC):
+    """A distribution over (x, y); subclasses are frozen dataclasses.
+
+    A seed first draws the ``instance`` (what the task leaves open: the patterns, the hidden target),
+    then its examples. Example number ``index`` depends on the instance, the key and the index alone, so a
+    sample of 20 begins with the sample of 10 of the same seed, and learners are compared on the same data.
+    """
+
+    @property
+    @abstractmethod
+    def input_shape(self) -> tuple[int, ...]: ...
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """``()`` for a binary label in {-1, +1}; otherwise the shape of a real-valued target."""
+        return ()
+
+    @property
+    def kind(self) -> Literal["classification", "regression"]:
+        return "classification"
+
+    def data(self) -> PyTree[Array]:
+        """Arrays that all instances share (a data set), loaded once; most tasks need none."""
+        return ()
+
+    @abstractmethod
+    def instance(self, key: PRNGKeyArray, data: PyTree[Array]) -> PyTree[Array]: ...
+
+    @abstractmethod
+    def example(
+        self, instance: PyTree[Array], split: Split, index: Array, key: PRNGKeyArray
+    ) -> tuple[Array, Array]: ...
+
+    def capacity(self, split: Split) -> int | None:
+        """How many examples a split has; None where the task draws without end."""
+        return None
+
+    @property
+    def population_size(self) -> int | None:
+        """The number of points of the support; None where it is infinite or not enumerated."""
+        return None
+
+    def population(self, instance: PyTree[Array]) -> Population:
+        raise InputError(f"{type(self).__name__} has no enumerated population")
+
+    def sample(
+        self, instance: PyTree[Array], split: Split, key: PRNGKeyArray, size: int
+    ) -> tuple[Float[Array, size * shape], Float[Array, size * outputs]]:
+        """The first ``size`` examples of a split."""
+        indices = jax.numpy.arange(size)
+
+        def draw(index: Array) -> tuple[Array, Array]:
+            return self.example(instance, split, index, jax.random.fold_in(key, index))
+
+        return jax.vmap(draw)(indices)
+
+    def draw(self, seed: int, size: int, split: Split = "train") -> tuple[np.ndarray, np.ndarray]:
+        """A sample as NumPy arrays: the same one that a cell of this seed is trained or tested on."""
+        key = stream(seed, "instance")
+        instance = self.instance(key, self.data())
+        x, y = self.sample(instance, split, stream(seed, split), size)
+        return np.asarray(x), np.asarray(y)
+
+
+_STREAMS = ("instance", "train", "validation", "test", "initialise", "algorithm")
+
+
+def stream(seed: int | Array, name: str) -> PRNGKeyArray:
+    """The independent random stream of a seed for one purpose."""
+    return jax.random.fold_in(jax.random.key(seed), _STREAMS.index(name))
