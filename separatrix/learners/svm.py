@@ -23,7 +23,7 @@ class LinearSVM(Solver):
     A solver that stops at ``max_iterations`` is reported as a problem, not as a result.
     """
 
-    soft_penalty: float = parameter(10.0, Real(above=0))
+    soft_penalty: float = parameter(1.0, Real(above=0))
     max_iterations: int = parameter(2_000_000, Whole(1))
 
     def __post_init__(self) -> None:
