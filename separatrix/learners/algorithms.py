@@ -16,6 +16,7 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
+from separatrix.errors import InputError
 from separatrix.rules import Maybe, Real, Whole, enforce, parameter
 
 
@@ -44,7 +45,7 @@ class Algorithm(ABC):
         return 0
 
     @abstractmethod
-    def init(self, params: PyTree, problem: Problem) -> PyTree: ...
+    def init(self, params: PyTree) -> PyTree: ...
 
     @abstractmethod
     def step(
@@ -64,7 +65,7 @@ class FirstOrder(Algorithm):
     @abstractmethod
     def rule(self) -> optax.GradientTransformation: ...
 
-    def init(self, params: PyTree, problem: Problem) -> PyTree:
+    def init(self, params: PyTree) -> PyTree:
         return self.rule().init(params)
 
     def step(
@@ -176,14 +177,14 @@ class Layerwise(Algorithm):
     def warmup(self) -> Any:
         return self.T1
 
-    def init(self, params: PyTree, problem: Problem) -> PyTree:
-        if len(problem.layers) != 2:
-            raise ValueError("layerwise training needs a network that names two layers")
+    def init(self, params: PyTree) -> PyTree:
         return _LayerwiseState()
 
     def step(
         self, t: Int[Array, ""], params: PyTree, state: PyTree, problem: Problem, key: PRNGKeyArray
     ) -> tuple[PyTree, PyTree]:
+        if len(problem.layers) != 2:
+            raise InputError("layerwise training needs a network that names its two layers")
         first, last = problem.layers
         S1, S2 = halves(problem)
 

@@ -69,15 +69,14 @@ class Task(ABC):
         raise InputError(f"{type(self).__name__} has no enumerated population")
 
     def sample(
-        self, instance: PyTree[Array], split: Split, key: PRNGKeyArray, size: int
+        self, instance: PyTree[Array], split: Split, key: PRNGKeyArray, size: int, first: int | Array = 0
     ) -> tuple[Float[Array, size * shape], Float[Array, size * outputs]]:
-        """The first ``size`` examples of a split."""
-        indices = jax.numpy.arange(size)
+        """``size`` examples of a split, from number ``first`` on."""
 
-        def draw(index: Array) -> tuple[Array, Array]:
+        def one(index: Array) -> tuple[Array, Array]:
             return self.example(instance, split, index, jax.random.fold_in(key, index))
 
-        return jax.vmap(draw)(indices)
+        return jax.vmap(one)(first + jax.numpy.arange(size))
 
     def draw(self, seed: int, size: int, split: Split = "train") -> tuple[np.ndarray, np.ndarray]:
         """A sample as NumPy arrays: the same one that a cell of this seed is trained or tested on."""

@@ -8,8 +8,6 @@ from typing import Any
 from jaxtyping import Array, PyTree
 
 
-def mean_over_examples(
-    work: Callable[..., PyTree], params: PyTree, x: Array, y: Array, weights: Array
-) -> Any:
+def sum_over_examples(work: Callable[..., PyTree], params: PyTree, x: Array, y: Array, weights: Array) -> Any:
     """``work(params, x, y, weights)``, which must be a sum over examples."""
     return work(params, x, y, weights)

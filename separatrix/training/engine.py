@@ -1,0 +1,187 @@
+"""Training cells: fleets through their compiled programs, direct learners through their solvers.
+
+``train`` takes cells of one fleet and yields a record a cell. What a record holds depends on its cell
+alone: a block always has the number of lanes that its fleet prescribes (the last block is padded), and the
+lengths of the calls into the program (about half a second each) do not touch the arithmetic.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from separatrix.learners import Solver, Trained
+from separatrix.specs import content_hash, static_part
+from separatrix.tasks import Task
+from separatrix.training.blocks import lanes_for
+from separatrix.training.cell import Cell
+from separatrix.training.program import RUNNING, Block, Given, Program
+from separatrix.training.records import failed_record, solver_record, trained_record
+from separatrix.training.samples import Sample, Sampler
+
+Record = dict[str, Any]
+T = TypeVar("T")
+
+_SEGMENT_SECONDS = 0.5
+_KEPT = 64
+_CACHE: OrderedDict[str, Any] = OrderedDict()
+
+
+def kept(key: str, make: Callable[[], T]) -> T:
+    """The program or sampler of this key, made once; the least recently used ones are let go."""
+    if key not in _CACHE:
+        _CACHE[key] = make()
+        while len(_CACHE) > _KEPT:
+            _CACHE.popitem(last=False)
+    _CACHE.move_to_end(key)
+    made: T = _CACHE[key]
+    return made
+
+
+@contextlib.contextmanager
+def numerics(precision: str) -> Iterator[None]:
+    """Training in this precision, with matrix products in full (no TF32 behind one's back)."""
+    with jax.enable_x64(precision == "float64"), jax.default_matmul_precision("highest"):
+        yield
+
+
+def train(cells: Sequence[Cell], tick: Callable[[], None] = lambda: None) -> Iterator[Record]:
+    """A record for each cell, in order; the cells must be of one fleet. ``tick`` is called along the way."""
+    if not cells:
+        return
+    if isinstance(cells[0].learner, Solver):
+        yield from (_guarded([cell], lambda cell=cell: [_solve(cell)])[0] for cell in cells)  # type: ignore[misc]
+        return
+    width = lanes_for(cells[0])
+    for first in range(0, len(cells), width):
+        block = list(cells[first : first + width])
+        yield from _guarded(block, lambda block=block: _train_block(block, width, tick))  # type: ignore[misc]
+
+
+def _guarded(cells: list[Cell], work: Callable[[], list[Record]]) -> list[Record]:
+    """The records, or records of failure: one bad cell must not take the others with it."""
+    start = time.perf_counter()
+    try:
+        return work()
+    except Exception as error:
+        if len(cells) == 1:
+            return [failed_record(cells[0], error, time.perf_counter() - start)]
+        return [_guarded([cell], lambda cell=cell: list(train([cell])))[0] for cell in cells]  # type: ignore[misc]
+
+
+def program_for(cell: Cell, lanes: int) -> Program:
+    """The fleet's program. Train sizes share its functions; JAX compiles ``advance`` once a bucket."""
+    parts = [static_part(part) for part in (cell.task, cell.learner, cell.procedure)]
+    learner = cell.learner
+    assert isinstance(learner, Trained)
+    key = content_hash(["program", lanes, *parts])
+    return kept(key, lambda: Program(cell.task, learner, cell.procedure, lanes))
+
+
+def sampler_for(task: Task, precision: str) -> Sampler:
+    return kept(content_hash(["sampler", precision, static_part(task)]), lambda: Sampler(task))
+
+
+def stacked(cells: Sequence[Cell], lanes: int, precision: str) -> dict[str, np.ndarray]:
+    """The traced values of a block of cells, the last cell repeated until the block is full."""
+    rows = [cell.traced() for cell in cells]
+    rows += [rows[-1]] * (lanes - len(rows))
+    real = np.dtype(precision)
+    return {
+        name: np.array([row[name] for row in rows], np.int32 if isinstance(rows[0][name], int) else real)
+        for name in rows[0]
+    }
+
+
+def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sample, Sample, Sample]:
+    """What the cells of a block are trained, validated and tested on."""
+    cell, lanes = cells[0], len(values["seed"])
+    sampler = sampler_for(cell.task, cell.procedure.precision)
+
+    def fresh(split: Any, size: int) -> Sample:
+        return sampler.draw(values, split, size, np.full(lanes, size))
+
+    exact = cell.procedure.on_population(cell.task)
+    population = sampler.population(values) if exact or cell.train_size is None else None
+    if cell.train_size is None:
+        assert population is not None
+        train = population
+    else:
+        train = sampler.draw(values, "train", cell.bucket, values["train_size"])
+    if exact:
+        assert population is not None
+        return train, population, population
+    procedure = cell.procedure
+    return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
+
+
+def _train_block(cells: list[Cell], lanes: int, tick: Callable[[], None]) -> list[Record]:
+    start = time.perf_counter()
+    procedure = cells[0].procedure
+    with numerics(procedure.precision):
+        values = stacked(cells, lanes, procedure.precision)
+        program = program_for(cells[0], lanes)
+        train, validation, test = samples(cells, values)
+        fixed, state = program.start(values)
+        given = Given(values, fixed, train, test)
+        block = _run(program, given, Block(jnp.zeros((), jnp.int32), state), tick)
+        _, validation_error = program.evaluate(block.lanes.params, fixed, validation)
+        _, test_error = program.evaluate(block.lanes.params, fixed, test)
+        norms = jax.vmap(_norm)(block.lanes.params)
+        state = block.lanes._replace(params=None, memory=None)
+        found = jax.device_get((state, validation_error, test_error, norms))
+    seconds = (time.perf_counter() - start) / len(cells)
+    records = []
+    for lane, cell in enumerate(cells):
+        own, validated, tested, norm = jax.tree.map(lambda array, lane=lane: array[lane], found)
+        records.append(trained_record(cell, own, float(validated), float(tested), float(norm), seconds))
+    return records
+
+
+def _norm(params: Any) -> jax.Array:
+    return jnp.sqrt(sum(jnp.sum(jnp.square(leaf)) for leaf in jax.tree.leaves(params)))
+
+
+def _run(program: Program, given: Given, block: Block, tick: Callable[[], None]) -> Block:
+    """Advance until every cell of the block has ended, in segments of about half a second."""
+    until, segment = 0, 64
+    while True:
+        until = min(until + segment, 2**31 - 1)
+        begun = time.perf_counter()
+        block = program.advance(given, block, np.int32(until))
+        if not (np.asarray(block.lanes.outcome) == RUNNING).any():
+            return block
+        if time.perf_counter() - begun < _SEGMENT_SECONDS:
+            segment *= 2
+        tick()
+
+
+def _solve(cell: Cell) -> Record:
+    """Train and evaluate a direct learner, in NumPy, on the same samples as the networks of this seed."""
+    assert isinstance(cell.learner, Solver)
+    assert cell.train_size is not None
+    start = time.perf_counter()
+    with numerics(cell.procedure.precision):
+        values = stacked([cell], 1, cell.procedure.precision)
+        drawn = jax.device_get(samples([cell], values))
+    train, validation, test = (Sample(*(array[0] for array in sample)) for sample in drawn)
+    x, y = train.x[: cell.train_size], train.y[: cell.train_size]
+    fitted = cell.learner.fit(x, y, cell.seed)
+
+    def error(sample: Sample) -> float:
+        outputs = np.asarray(fitted.predict(sample.x), dtype=np.float64)
+        if cell.task.kind == "classification":
+            wrong = (outputs > 0) != (sample.y > 0)
+        else:
+            wrong = np.square(outputs.reshape(sample.y.shape) - sample.y).reshape(len(sample.y), -1).sum(axis=1)
+        return float(np.sum(wrong * sample.w.astype(np.float64)))
+
+    errors = error(Sample(x, y, np.full(len(y), 1 / len(y)))), error(validation), error(test)
+    return solver_record(cell, fitted, *errors, time.perf_counter() - start)
