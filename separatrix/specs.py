@@ -65,7 +65,7 @@ def _identity(kind: type) -> dict[str, Any]:
     """One of our classes by its name; a user's also by its code, since that may change under the name."""
     if kind.__module__.startswith("separatrix."):
         return {"type": kind.__name__}
-    return {"type": _qualified(kind), "code": _source_digest(kind)}
+    return {"type": kind.__qualname__, "code": _source_digest(kind)}
 
 
 def _describe_array(array: np.ndarray) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def _describe_callable(value: Any) -> dict[str, Any]:
     if isinstance(value, types.MethodType):
         return {"method": value.__name__, "of": describe(value.__self__)}
     if isinstance(value, type | types.FunctionType):
-        return {"callable": _qualified(value), "code": _source_digest(value)} | _closure(value)
+        return {"callable": value.__qualname__, "code": _source_digest(value)} | _closure(value)
     if dataclasses.is_dataclass(value):
         return _identity(type(value)) | {name: describe(item) for name, item, _ in _spec_fields(value)}
     return {"callable": _qualified(value if hasattr(value, "__qualname__") else type(value))}

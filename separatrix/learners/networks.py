@@ -23,9 +23,9 @@ from separatrix.rules import Choice, Real, Whole, enforce, parameter
 
 
 class ConvPoolNet(Network):
-    """Equation 1 of Brutzkus & Globerson: N(x) = sum_i a_i max_j relu(w_i . x[j])."""
+    """Equation 1 of Brutzkus & Globerson: N(x) = sum_i a_i max_j relu(w_i . x[j]); w_i is column i of W."""
 
-    W: Float[Array, "k d"]
+    W: Float[Array, "d k"]
     a: Float[Array, " k"]
 
     @property
@@ -34,7 +34,7 @@ class ConvPoolNet(Network):
 
     def features(self, x: Float[Array, "points n d"]) -> Float[Array, "points k"]:
         """z(x)_i = max_j relu(w_i . x[j])."""
-        return max_over_patches(x, self.W)
+        return max_over_patches(self.W, x)
 
     def __call__(self, x: Float[Array, "points n d"]) -> Float[Array, " points"]:
         return self.features(x) @ self.a
@@ -63,8 +63,8 @@ class ConvPool(Architecture):
         W_key, a_key = jax.random.split(key)
         if self.initialisation == "uniform":
             return ConvPoolNet(_uniform(W_key, (self.channels, d), d), _uniform(a_key, (self.channels,), self.channels))
-        W = jax.random.normal(W_key, (self.channels, d))
-        W = self.radius * W / jnp.linalg.norm(W, axis=1, keepdims=True)
+        W = jax.random.normal(W_key, (d, self.channels))
+        W = self.radius * W / jnp.linalg.norm(W, axis=0)
         return ConvPoolNet(W, jax.random.rademacher(a_key, (self.channels,), dtype=W.dtype))
 
 

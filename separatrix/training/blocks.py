@@ -1,9 +1,14 @@
-"""How many cells go side by side: few on a CPU, where activations must stay in the cache; many on a GPU."""
+"""How much goes side by side: cells in a block, examples in a chunk.
+
+On a CPU the activations of a step must stay in a core's cache, so examples come in chunks and cells one by one or a few
+at a time; on a GPU both are as many as its memory comfortably holds. Measured in ``bench/``.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
+from dataclasses import dataclass
 
 import equinox as eqx
 import jax
@@ -11,38 +16,44 @@ import jax
 from separatrix.learners import Trained
 from separatrix.training.cell import Cell
 
-_CPU_CACHE = 2**18
-_DEVICE_MEMORY = 2**33
-_WIDEST = {"cpu": 4, "gpu": 256, "tpu": 256}
+
+@dataclass(frozen=True)
+class _Room:
+    """Bytes of activations that a chunk, and a block of cells, may take, and the widest block."""
+
+    chunk: int
+    block: int
+    widest: int
 
 
-def lanes_for(cell: Cell) -> int:
-    """The lanes of the cell's fleet on this machine's first device."""
-    return lanes(working_set(cell), jax.default_backend())
+_CPU = _Room(chunk=2**21, block=2**18, widest=4)
+_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256)
 
 
-def lanes(working_set: int, backend: str) -> int:
-    """The largest power of two whose working sets fit: the cache of a core, or a part of a device's memory.
+@dataclass(frozen=True)
+class Layout:
+    """Cells side by side and examples at a time."""
 
-    >>> lanes(30_000, "cpu"), lanes(10_000_000, "cpu"), lanes(10_000_000, "gpu")
-    (4, 1, 256)
-    """
-    room = _CPU_CACHE if backend == "cpu" else _DEVICE_MEMORY
-    return max(1, min(_WIDEST.get(backend, 1), 2 ** math.floor(math.log2(max(room / working_set, 1)))))
+    lanes: int
+    chunk: int
 
 
-@functools.lru_cache(maxsize=1024)
-def working_set(cell: Cell) -> int:
-    """Bytes that a step of one cell touches: parameters, their optimiser's memory, and every activation."""
+def layout_for(cell: Cell, backend: str | None = None) -> Layout:
+    """The layout of the cell's fleet: a function of the fleet and the kind of device, never of the plan."""
+    room = _CPU if (backend or jax.default_backend()) == "cpu" else _ACCELERATOR
     learner = cell.learner
     assert isinstance(learner, Trained)
-    itemsize = 8 if cell.procedure.precision == "float64" else 4
     inputs, outputs = cell.task.input_shape, cell.task.output_shape
-    return itemsize * (
-        4 * learner.architecture.parameter_count(inputs, outputs) + cell.bucket * _activations(learner, inputs, outputs)
-    )
+    itemsize = 8 if cell.procedure.precision == "float64" else 4
+    example = itemsize * _activations(learner, inputs, outputs)
+    chunk = max(1, room.chunk // example)
+    optimiser = 4 * itemsize * learner.architecture.parameter_count(inputs, outputs)
+    working_set = optimiser + min(chunk, cell.bucket) * example
+    fitting = 2 ** math.floor(math.log2(max(room.block / working_set, 1)))
+    return Layout(max(1, min(room.widest, fitting)), chunk)
 
 
+@functools.lru_cache(maxsize=256)
 def _activations(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> int:
     """Numbers that the forward pass produces for one more example."""
     network = eqx.filter_eval_shape(learner.architecture.build, jax.random.key(0), inputs, outputs)
@@ -59,7 +70,7 @@ def _produced(jaxpr: object) -> int:
     total = 0
     for equation in jaxpr.eqns:  # type: ignore[attr-defined]
         inner = [p for p in equation.params.values() if hasattr(p, "jaxpr") or hasattr(p, "eqns")]
-        if inner:
+        if inner and equation.primitive.name != "reduce":
             total += sum(_produced(getattr(p, "jaxpr", p)) for p in inner)
         else:
             total += sum(math.prod(getattr(out.aval, "shape", ())) for out in equation.outvars)

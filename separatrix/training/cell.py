@@ -92,6 +92,11 @@ class Cell:
         return specs.content_hash([*parts, self.bucket])
 
     @property
+    def compiled(self) -> bool:
+        """Whether the cell runs in a compiled program, side by side with others of its fleet."""
+        return isinstance(self.learner, Trained)
+
+    @property
     def bucket(self) -> int:
         """The number of examples that the program has room for: a function of the train size alone."""
         if self.train_size is None:

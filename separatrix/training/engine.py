@@ -20,7 +20,7 @@ import numpy as np
 from separatrix.learners import Solver, Trained
 from separatrix.specs import content_hash, static_part
 from separatrix.tasks import Task
-from separatrix.training.blocks import lanes_for
+from separatrix.training.blocks import Layout, layout_for
 from separatrix.training.cell import Cell
 from separatrix.training.program import RUNNING, Block, Given, Program
 from separatrix.training.records import failed_record, solver_record, trained_record
@@ -59,10 +59,11 @@ def train(cells: Sequence[Cell], tick: Callable[[], None] = lambda: None) -> Ite
     if isinstance(cells[0].learner, Solver):
         yield from (_guarded([cell], lambda cell=cell: [_solve(cell)])[0] for cell in cells)  # type: ignore[misc]
         return
-    width = lanes_for(cells[0])
+    layout = layout_for(cells[0])
+    width = layout.lanes
     for first in range(0, len(cells), width):
         block = list(cells[first : first + width])
-        yield from _guarded(block, lambda block=block: _train_block(block, width, tick))  # type: ignore[misc]
+        yield from _guarded(block, lambda block=block: _train_block(block, layout, tick))  # type: ignore[misc]
 
 
 def _guarded(cells: list[Cell], work: Callable[[], list[Record]]) -> list[Record]:
@@ -76,13 +77,13 @@ def _guarded(cells: list[Cell], work: Callable[[], list[Record]]) -> list[Record
         return [_guarded([cell], lambda cell=cell: list(train([cell])))[0] for cell in cells]  # type: ignore[misc]
 
 
-def program_for(cell: Cell, lanes: int) -> Program:
+def program_for(cell: Cell, layout: Layout) -> Program:
     """The fleet's program. Train sizes share its functions; JAX compiles ``advance`` once a bucket."""
     parts = [static_part(part) for part in (cell.task, cell.learner, cell.procedure)]
     learner = cell.learner
     assert isinstance(learner, Trained)
-    key = content_hash(["program", lanes, *parts])
-    return kept(key, lambda: Program(cell.task, learner, cell.procedure, lanes))
+    key = content_hash(["program", layout.lanes, layout.chunk, *parts])
+    return kept(key, lambda: Program(cell.task, learner, cell.procedure, layout.lanes, layout.chunk))
 
 
 def sampler_for(task: Task, precision: str) -> Sampler:
@@ -122,12 +123,12 @@ def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sampl
     return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
 
 
-def _train_block(cells: list[Cell], lanes: int, tick: Callable[[], None]) -> list[Record]:
+def _train_block(cells: list[Cell], layout: Layout, tick: Callable[[], None]) -> list[Record]:
     start = time.perf_counter()
     procedure = cells[0].procedure
     with numerics(procedure.precision):
-        values = stacked(cells, lanes, procedure.precision)
-        program = program_for(cells[0], lanes)
+        values = stacked(cells, layout.lanes, procedure.precision)
+        program = program_for(cells[0], layout)
         train, validation, test = samples(cells, values)
         fixed, state = program.start(values)
         given = Given(values, fixed, train, test)

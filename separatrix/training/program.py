@@ -72,8 +72,8 @@ class Given(NamedTuple):
 class Program:
     """The functions of one fleet; ``traces`` counts how often Python ran through them."""
 
-    def __init__(self, task: Task, learner: Trained, procedure: Procedure, lanes: int):
-        self.task, self.learner, self.procedure, self.lanes = task, learner, procedure, lanes
+    def __init__(self, task: Task, learner: Trained, procedure: Procedure, lanes: int, chunk: int):
+        self.task, self.learner, self.procedure, self.lanes, self.chunk = task, learner, procedure, lanes, chunk
         skeleton = eqx.filter_eval_shape(self._build, jax.random.key(0), learner)
         self.layers: tuple[tuple[str, ...], ...] = skeleton.layers
         self._rest = eqx.filter(skeleton, lambda leaf: not isinstance(leaf, jax.ShapeDtypeStruct))
@@ -118,7 +118,7 @@ class Program:
             outputs = self.outputs(params, fixed, x)
             return _weighted(loss(outputs, y), w), _weighted(error(outputs, y), w)
 
-        found: tuple[Array, Array] = sum_over_examples(sums, params, sample.x, sample.y, sample.w)
+        found: tuple[Array, Array] = sum_over_examples(sums, params, sample, self.chunk)
         return found
 
     def _step(self, t: Array, state: State, given: Given) -> State:
@@ -189,7 +189,7 @@ class _Problem(Problem):
         self.size = given.values["train_size"]
         self.weights = given.train.w
         self.layers = program.layers
-        self._train = given.train
+        self._train, self._chunk = given.train, program.chunk
         loss = LOSSES[program.learner.loss]
 
         def objective(params: PyTree, x: Array, y: Array, w: Array) -> Array:
@@ -198,7 +198,7 @@ class _Problem(Problem):
         self._gradient = jax.grad(objective)
 
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> Any:
-        return sum_over_examples(self._gradient, params, self._train.x, self._train.y, weights)
+        return sum_over_examples(self._gradient, params, self._train._replace(w=weights), self._chunk)
 
     def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> Any:
         weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)

@@ -1,0 +1,1 @@
+"""Studies: plan, run, store, resume, and say what came out."""

@@ -1,0 +1,110 @@
+"""What a study found: its records, the hyperparameters chosen, and curves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from separatrix.errors import unknown
+from separatrix.specs import flat
+from separatrix.studies.curve import Curve, Point
+from separatrix.studies.intervals import error_interval, mean_interval
+from separatrix.studies.tuning import Choice, Condition
+
+if TYPE_CHECKING:
+    from separatrix.studies.study import Study
+
+ERRORS = ("test_error", "validation_error")
+
+
+@dataclass(frozen=True)
+class Result:
+    """The records of a study's cells and what follows from them.
+
+    ``counts`` has ``planned``, ``reused`` (were in the store), and ``ran``.
+    """
+
+    study: Study
+    conditions: Sequence[Condition]
+    records: Mapping[str, Mapping[str, Any]]
+    counts: Counter[str]
+    store: Path
+
+    def chosen(self, condition: Condition) -> Choice:
+        """The hyperparameters of a condition."""
+        return condition.best(self.records, f"{self.study.select}_error")
+
+    def rows(self, condition: Condition) -> list[Mapping[str, Any]]:
+        """The records of a condition's chosen hyperparameters, a seed each, without those that failed."""
+        cells = condition.cells(self.chosen(condition))
+        found = [self.records[cell.key] for cell in cells if cell.key in self.records]
+        return [row for row in found if row["status"] != "failed"]
+
+    def frame(self) -> pl.DataFrame:
+        """Every record of the study, with its learner's label and whether its hyperparameters were chosen."""
+        rows = []
+        for condition in self.conditions:
+            best = self.chosen(condition)
+            for choice in condition.choices:
+                for cell in condition.cells(choice):
+                    if cell.key in self.records:
+                        rows.append({"label": condition.label, "chosen": choice == best} | dict(self.records[cell.key]))
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def status_counts(self) -> Counter[str]:
+        return Counter(str(record["status"]) for record in self.records.values())
+
+    def on_edge(self) -> list[str]:
+        """Conditions whose best hyperparameter is still the least or greatest tried, in words."""
+        found = []
+        for condition in self.conditions:
+            names = condition.on_edge(self.chosen(condition)) if len(condition.choices) > 1 else []
+            found += [f"{condition.label}, train size {condition.cell.train_size}: {name}" for name in names]
+        return found
+
+    def curve(self, x: str = "train_size", y: str = "test_error", level: float = 0.95) -> Curve:
+        """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
+
+        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; a diverged training counts
+        as an error of 1/2 (a coin) in a classification.
+        """
+        points: dict[str, list[Point]] = {}
+        for condition in self.conditions:
+            rows = self.rows(condition)
+            if not rows:
+                continue
+            values = [_value(row, y, condition) for row in rows]
+            if y in ERRORS and condition.cell.task.kind == "classification":
+                summary = error_interval(values, rows[0]["test_size"], level)
+            else:
+                summary = mean_interval(values, level)
+            seeds = tuple(int(row["seed"]) for row in rows)
+            place = _coordinate(condition, x)
+            points.setdefault(condition.label, []).append(Point(place, summary, tuple(values), seeds))
+        ordered = {label: tuple(sorted(found, key=lambda point: point.x)) for label, found in points.items()}
+        return Curve(x, y, ordered, level)
+
+
+def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
+    if y not in row:
+        raise unknown("column", y, row)
+    if row[y] is None and row["status"] == "diverged" and y.endswith("_error"):
+        return 0.5 if condition.cell.task.kind == "classification" else float("inf")
+    return float("nan") if row[y] is None else float(row[y])
+
+
+def _coordinate(condition: Condition, name: str) -> float:
+    if name == "train_size":
+        size = condition.cell.train_size
+        return float("inf") if size is None else float(size)
+    cell = condition.cell
+    columns = flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
+    matches = [value for path, value in columns.items() if path == name or path.rsplit(".", 1)[-1] == name]
+    if not matches:
+        raise unknown("axis", name, ["train_size", *(path.rsplit(".", 1)[-1] for path in columns)])
+    return float(matches[0])

@@ -1,0 +1,134 @@
+"""The store: a folder of Parquet parts, appended atomically, that anything can read.
+
+A part is written to a temporary file, synced and renamed, under a name that is the hash of its cells' keys. So
+no part is ever torn, writers need no lock, and a chunk that is run twice overwrites itself with the same.
+Parts are read one by one: one that cannot be read is set aside and the others stay usable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import uuid
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from separatrix.specs import content_hash
+from separatrix.training.records import SCHEMA
+
+FORMAT = "1"
+FINAL = ("ok", "diverged")
+"""The statuses that are results; a ``failed`` cell is run again."""
+
+_COMPACT_ABOVE = 256
+
+
+class StoreError(RuntimeError):
+    """The store's folder cannot be used; the message says why."""
+
+
+class Store:
+    """Records on disk."""
+
+    def __init__(self, folder: str | Path):
+        self.folder = Path(folder)
+        self.parts = self.folder / "parts"
+        self.plans = self.folder / "plans"
+
+    def append(self, records: Sequence[Mapping[str, Any]]) -> str:
+        """Write records as one part, durably; its name."""
+        name = content_hash(sorted(str(record["cell"]) for record in records))
+        self._write_part(name, pl.DataFrame([dict(record) for record in records], infer_schema_length=None))
+        return name
+
+    def frame(self) -> pl.DataFrame:
+        """All records, one row a cell: a result takes the place of a failure, and repeats are dropped."""
+        frames = [frame for _, frame in self._read_parts()]
+        if not frames:
+            return pl.DataFrame(schema=dict(SCHEMA))
+        rank = pl.when(pl.col("status").is_in(FINAL)).then(0).otherwise(1)
+        rows = _together(frames).with_columns(rank.alias("_rank")).sort("_rank", maintain_order=True)
+        return rows.unique("cell", keep="first", maintain_order=True).drop("_rank")
+
+    def statuses(self) -> dict[str, str]:
+        """The status of every cell that has a record."""
+        frame = self.frame()
+        return dict(zip(frame["cell"].to_list(), frame["status"].to_list(), strict=True))
+
+    def save_plan(self, name: str, cells: Sequence[str], facts: Mapping[str, Any]) -> None:
+        """Keep what a study plans, so that ``status`` can say what is left."""
+        text = json.dumps({"name": name, "cells": list(cells), **facts})
+        with self._atomic(self.plans / f"{content_hash(name)}.json") as path:
+            path.write_text(text)
+
+    def read_plans(self) -> list[dict[str, Any]]:
+        return [json.loads(path.read_text()) for path in sorted(self.plans.glob("*.json"))]
+
+    def compact(self) -> None:
+        """Merge the parts into one where they are many. A reader at the same time may see both, not neither."""
+        read = list(self._read_parts())
+        if len(read) <= _COMPACT_ABOVE:
+            return
+        frame = self.frame()
+        name = content_hash(sorted(frame["cell"].to_list()))
+        self._write_part(name, frame)
+        for path, _ in read:
+            if path.stem != name:
+                path.unlink(missing_ok=True)
+
+    def _write_part(self, name: str, frame: pl.DataFrame) -> None:
+        with self._atomic(self.parts / f"{name}.parquet") as path:
+            frame.write_parquet(path, metadata={"separatrix_format": FORMAT})
+
+    @contextlib.contextmanager
+    def _atomic(self, final: Path) -> Iterator[Path]:
+        """A temporary path that becomes ``final`` at once, or not at all."""
+        temporary = final.with_name(f".{final.name}.{uuid.uuid4().hex}.tmp")
+        try:
+            final.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(final)
+            directory = os.open(final.parent, os.O_RDONLY)
+            try:
+                os.fsync(directory)
+            finally:
+                os.close(directory)
+        except OSError as error:
+            raise StoreError(f"the store {self.folder} cannot be written: {error.strerror or error}") from error
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+    def _read_parts(self) -> Iterator[tuple[Path, pl.DataFrame]]:
+        for path in sorted(self.parts.glob("*.parquet")):
+            try:
+                yield path, pl.read_parquet(path)
+            except FileNotFoundError:
+                continue  # compacted by another process meanwhile; its records are in the merged part
+            except Exception as error:
+                aside = path.with_suffix(".unreadable")
+                with contextlib.suppress(OSError):
+                    path.rename(aside)
+                warnings.warn(f"{path.name} cannot be read and was set aside as {aside.name}: {error}", stacklevel=2)
+
+
+def _together(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """One frame from parts whose columns differ in presence or type; a clash of types becomes text."""
+    try:
+        return pl.concat(frames, how="diagonal_relaxed")
+    except (pl.exceptions.SchemaError, pl.exceptions.ComputeError):
+        wanted = {column: kind for frame in frames for column, kind in frame.schema.items() if kind != pl.Null}
+        clashing = [
+            column
+            for column in wanted
+            if len({frame.schema[column] for frame in frames if column in frame.columns} - {pl.Null()}) > 1
+        ]
+        texts = [frame.with_columns(pl.col(set(clashing) & set(frame.columns)).cast(pl.String)) for frame in frames]
+        return pl.concat(texts, how="diagonal_relaxed")

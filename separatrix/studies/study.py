@@ -1,0 +1,157 @@
+"""A study: tasks x learners x train sizes x seeds, with the grids to tune, planned, run and resumed."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from separatrix.errors import InputError, unknown
+from separatrix.learners import Learner, as_learner
+from separatrix.rules import Choice, Whole
+from separatrix.specs import has_field
+from separatrix.studies.executors import Executor, executor_for
+from separatrix.studies.grid import Grid, as_grid
+from separatrix.studies.progress import Progress, Silent
+from separatrix.studies.queue import Queue
+from separatrix.studies.result import Result
+from separatrix.studies.store import FINAL, Store
+from separatrix.studies.tuning import Condition
+from separatrix.tasks import Task
+from separatrix.training import Cell, Procedure
+
+DEFAULT_STORE = "separatrix-results"
+_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Study:
+    """The plan of a comparison.
+
+    ``task``: one task or several. ``learners``: learners, architectures, Equinox modules or scikit-learn estimators,
+    in a list or by label. ``train_size``: one or several; None is the exact population. ``seeds``: how many, or
+    which. ``tune``: grids for any fields of the learners (a learner without the field is not tuned in it).
+    ``select``: the sample on which hyperparameters are chosen, ``validation`` or, as some papers do, ``test``.
+    """
+
+    task: Task | Sequence[Task]
+    learners: Sequence[Any] | Mapping[str, Any]
+    train_size: int | Sequence[int | None] | None
+    seeds: int | Sequence[int] = 5
+    tune: Mapping[str, Grid | Sequence[float]] = field(default_factory=dict)
+    procedure: Procedure = Procedure()
+    select: str = "validation"
+    name: str = "study"
+
+    def __post_init__(self) -> None:
+        Choice("validation", "test").accept("select", self.select)
+        for name in self.tune:
+            if not any(has_field(learner, name) for learner in self.labelled.values()):
+                known = {key for learner in self.labelled.values() for key in _tunable(learner)}
+                raise unknown("name to tune", name, known)
+        self.conditions()
+
+    @property
+    def tasks(self) -> list[Task]:
+        return [self.task] if isinstance(self.task, Task) else list(self.task)
+
+    @property
+    def train_sizes(self) -> list[int | None]:
+        sizes = self.train_size if isinstance(self.train_size, Iterable) else [self.train_size]
+        return [None if size is None else Whole(1).accept("train_size", size) for size in sizes]
+
+    @property
+    def seed_list(self) -> list[int]:
+        if isinstance(self.seeds, Iterable):
+            return [Whole(0).accept("seeds", seed) for seed in self.seeds]
+        return list(range(Whole(1).accept("seeds", self.seeds)))
+
+    @property
+    def labelled(self) -> dict[str, Learner]:
+        """The learners by the label that curves and figures give them."""
+        if isinstance(self.learners, Mapping):
+            return {label: as_learner(value) for label, value in self.learners.items()}
+        made = [as_learner(value) for value in self.learners]
+        repeated = [label for label, count in Counter(learner.label for learner in made).items() if count > 1]
+        if repeated:
+            raise InputError(f"learners must have different labels, got {repeated[0]} twice; pass {{label: learner}}")
+        return {learner.label: learner for learner in made}
+
+    def conditions(self) -> list[Condition]:
+        """What hyperparameters are chosen for, in the order of tasks, learners and sizes."""
+        found = []
+        grids = {name: as_grid(values) for name, values in self.tune.items()}
+        seeds = self.seed_list
+        for task in self.tasks:
+            for label, learner in self.labelled.items():
+                learner.check(task.input_shape, task.output_shape)
+                for size in self.train_sizes:
+                    found.append(Condition.of(label, Cell(task, learner, size, 0, self.procedure), grids, seeds))
+        if not found:
+            raise InputError("a study must have at least one task, one learner and one train size")
+        return found
+
+    def run(
+        self,
+        store: str | os.PathLike[str] | Store = DEFAULT_STORE,
+        *,
+        workers: int | None = None,
+        progress: Progress | None = None,
+        executor: Executor | None = None,
+    ) -> Result:
+        """Run what the store lacks, and return the whole. Run again after an interruption: it goes on.
+
+        The grids extend themselves, condition by condition, until the best value lies inside or the grid may not grow.
+        """
+        kept = store if isinstance(store, Store) else Store(os.fspath(store))
+        shown = progress if progress is not None else Silent()
+        where = executor if executor is not None else executor_for(workers)
+        conditions = self.conditions()
+        counts = Counter[str]()
+        wanted = {
+            cell.key: cell
+            for condition in conditions
+            for choice in condition.choices
+            for cell in condition.cells(choice)
+        }
+        counts["reused"] = sum(status in FINAL for key, status in kept.statuses().items() if key in wanted)
+        criterion = f"{self.select}_error"
+        for _ in range(_ROUNDS):
+            kept.save_plan(self.name, list(wanted), {"select": self.select})
+            counts += self._run_missing(wanted, kept, where, shown)
+            records = {row["cell"]: row for row in kept.frame().iter_rows(named=True) if row["cell"] in wanted}
+            extended = {
+                cell.key: cell
+                for condition in conditions
+                for choice in condition.extend(condition.best(records, criterion))
+                for cell in condition.cells(choice)
+            }
+            if not extended:
+                break
+            counts["reused"] += sum(kept.statuses().get(key) in FINAL for key in extended)
+            wanted |= extended
+        kept.compact()
+        counts["planned"] = len(wanted)
+        return Result(self, conditions, records, counts, kept.folder)
+
+    def _run_missing(
+        self, wanted: Mapping[str, Cell], store: Store, executor: Executor, progress: Progress
+    ) -> Counter[str]:
+        done = store.statuses()
+        missing = [cell for key, cell in wanted.items() if done.get(key) not in FINAL]
+        counts = Counter[str]()
+        if not missing:
+            return counts
+        with progress.phase(self.name, total=len(wanted), done=len(wanted) - len(missing)) as shown:
+            for report in executor.run(Queue(missing, executor.lanes), store, shown.tick):
+                counts["ran"] += len(report.chunk.cells)
+                shown.advance(report)
+        return counts
+
+
+def _tunable(learner: Learner) -> list[str]:
+    from separatrix.specs import traced_values
+
+    return [path.rsplit(".", 1)[-1] for path in traced_values(learner)]

@@ -1,0 +1,87 @@
+"""Hyperparameters: what to try for a condition, which to take, and whether to look further."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from separatrix.specs import has_field, replaced
+from separatrix.studies.grid import Grid
+from separatrix.training import Cell
+
+Choice = tuple[tuple[str, float], ...]
+"""One value for each tuned name."""
+
+
+@dataclass
+class Condition:
+    """A task, a learner and a train size: what hyperparameters are chosen for, over its seeds."""
+
+    label: str
+    cell: Cell
+    grids: Mapping[str, Grid]
+    seeds: Sequence[int]
+    choices: list[Choice]
+
+    @classmethod
+    def of(cls, label: str, cell: Cell, tune: Mapping[str, Grid], seeds: Sequence[int]) -> Condition:
+        grids = {name: values for name, values in tune.items() if has_field(cell.learner, name)}
+        choices = [
+            tuple(zip(grids, values, strict=True)) for values in itertools.product(*(g.values for g in grids.values()))
+        ]
+        return cls(label, cell, grids, seeds, choices)
+
+    def cells(self, choice: Choice) -> list[Cell]:
+        """The cells of one choice, a seed each."""
+        learner = self.cell.learner
+        for name, value in choice:
+            learner = replaced(learner, name, value)
+        return [Cell(self.cell.task, learner, self.cell.train_size, seed, self.cell.procedure) for seed in self.seeds]
+
+    def all_cells(self) -> list[Cell]:
+        return [cell for choice in self.choices for cell in self.cells(choice)]
+
+    def best(self, records: Mapping[str, Mapping[str, Any]], criterion: str) -> Choice:
+        """The choice with the least mean error on the selecting sample.
+
+        A seed that diverged or failed counts as an infinite error. Of equally good choices, the one farthest from the
+        grid's edges is taken: a plateau that reaches the edge is no reason to look beyond.
+        """
+
+        def mean(choice: Choice) -> float:
+            errors = [records.get(cell.key, {}).get(criterion) for cell in self.cells(choice)]
+            return sum(math.inf if error is None else error for error in errors) / len(errors)
+
+        means = {choice: mean(choice) for choice in self.choices}
+        least = min(means.values())
+        tied = [choice for choice, value in means.items() if value == least]
+        return max(tied, key=lambda choice: (self._distance_from_edge(choice), -self.choices.index(choice)))
+
+    def extend(self, best: Choice) -> list[Choice]:
+        """Choices beyond the edge on which the best one lies; they join the condition's."""
+        chosen, new = dict(best), []
+        for name, values in self.grids.items():
+            tried = {dict(choice)[name] for choice in self.choices}
+            beyond = values.around(chosen[name], sorted(tried))
+            if beyond is not None:
+                new.append(tuple((chosen | {name: beyond}).items()))
+        self.choices += new
+        return new
+
+    def on_edge(self, best: Choice) -> list[str]:
+        """The tuned names whose best value is the least or greatest tried."""
+        return [name for name, value in best if self._tried(name)[0] == value or self._tried(name)[-1] == value]
+
+    def _tried(self, name: str) -> list[float]:
+        return sorted({dict(choice)[name] for choice in self.choices})
+
+    def _distance_from_edge(self, choice: Choice) -> int:
+        distances = []
+        for name, value in choice:
+            tried = self._tried(name)
+            place = tried.index(value)
+            distances.append(min(place, len(tried) - 1 - place))
+        return min(distances, default=0)

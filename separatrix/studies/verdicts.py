@@ -1,0 +1,76 @@
+"""Verdicts: what became of a claim, decided by intervals, with the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from separatrix.studies.curve import Curve, Difference
+
+if TYPE_CHECKING:
+    from separatrix.studies.result import Result
+
+Outcome = Literal["supported", "refuted", "inconclusive", "vacuous", "not run"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a claim, and the numbers that decided."""
+
+    outcome: Outcome
+    evidence: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence of a paper with the criterion that decides it on a figure's result."""
+
+    id: str
+    statement: str
+    criterion: str
+    decide: Callable[[Result], Verdict]
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/", 1)[0]
+
+
+def lower(curve: Curve, first: str, second: str) -> Verdict:
+    """Whether ``first`` lies below ``second``: :data:`LOWER`."""
+    return _decide(curve.differences(first, second), first, second)
+
+
+LOWER = (
+    "paired differences over seeds, 95% intervals together over all places: supported if the difference is below zero "
+    "at half of the places where the two are not equal, or more, and above at none; refuted the other way round"
+)
+
+
+def _decide(differences: Sequence[Difference], first: str, second: str) -> Verdict:
+    compared = [difference for difference in differences if not difference.equal]
+    below = [d.x for d in compared if d.high < 0]
+    above = [d.x for d in compared if d.low > 0]
+    evidence = {
+        "difference": f"{first} - {second}",
+        "below_at": below,
+        "above_at": above,
+        "undecided_at": [d.x for d in compared if d.low <= 0 <= d.high],
+        "equal_at": [d.x for d in differences if d.equal],
+        "means": {f"{d.x:g}": d.mean for d in differences},
+        "intervals": {f"{d.x:g}": [d.low, d.high] for d in differences},
+    }
+    if compared and 2 * len(below) >= len(compared) and not above:
+        return Verdict("supported", evidence)
+    if compared and 2 * len(above) >= len(compared) and not below:
+        return Verdict("refuted", evidence)
+    return Verdict("inconclusive", evidence)
+
+
+def all_of(verdicts: Mapping[str, Verdict]) -> Verdict:
+    """The verdict on a conjunction: refuted if one part is, supported if all are."""
+    outcomes = {verdict.outcome for verdict in verdicts.values()}
+    evidence = {name: {"verdict": v.outcome, **v.evidence} for name, v in verdicts.items()}
+    if "refuted" in outcomes:
+        return Verdict("refuted", evidence)
+    return Verdict("supported" if outcomes == {"supported"} else "inconclusive", evidence)
