@@ -62,7 +62,8 @@ class ConvPool(Architecture):
         d = input_shape[1]
         W_key, a_key = jax.random.split(key)
         if self.initialisation == "uniform":
-            return ConvPoolNet(_uniform(W_key, (self.channels, d), d), _uniform(a_key, (self.channels,), self.channels))
+            a = _uniform(a_key, (self.channels,), self.channels)
+            return ConvPoolNet(_uniform(W_key, (d, self.channels), d), a)
         W = jax.random.normal(W_key, (d, self.channels))
         W = self.radius * W / jnp.linalg.norm(W, axis=0)
         return ConvPoolNet(W, jax.random.rademacher(a_key, (self.channels,), dtype=W.dtype))
