@@ -72,8 +72,8 @@ class ConvPool(Architecture):
 class MLPNet(Network):
     """Dense layers with biases and an activation between them; inputs are flattened."""
 
-    weights: list[Float[Array, "fan_out fan_in"]]
-    biases: list[Float[Array, " fan_out"]]
+    weights: list[Float[Array, "_fan_out _fan_in"]]
+    biases: list[Float[Array, " _fan_out"]]
     activation: str = eqx.field(static=True)
     output_shape: tuple[int, ...] = eqx.field(static=True)
 
