@@ -1,0 +1,12 @@
+"""Brutzkus & Globerson, *An Optimization and Generalization Analysis for Max-Pooling Networks*.
+
+=====================================  ===========================================================
+in the paper                           here
+=====================================  ===========================================================
+Section 4, Theorem 4.2                 :func:`.expressivity.theorem_4_2`, ``pooling/theorem-4.2``
+=====================================  ===========================================================
+
+Symbols: n patterns to an input, each one of l orthonormal vectors of R^d; o_1 (positive) or o_2 (negative)
+once, spurious o_3..o_l elsewhere; k channels with filters w_i (the rows of W, which is k x d) and second
+layer a; sets W_t^+ and W_t^- of the filters that detect o_1 and o_2 at step t.
+"""
