@@ -83,6 +83,8 @@ def theorem_12(
     ('holds', True)
     >>> theorem_12(n=4, k=3).measured["gradient_w_sq"]
     Fraction(3, 16)
+    >>> theorem_12(n=101, k=2, activation="relu", version="printed").status
+    'violated'
     """
     if k > n:
         raise InputError(f"k must be an integer of at most n = {n}, got {k}")
@@ -157,7 +159,10 @@ def _compared(
         measured: dict[str, Any] = {name: interval.mean for name, interval in at_width.items()}
         measured |= {f"{name}_interval": interval for name, interval in at_width.items()}
         left: Mapping[str, Any] = at_width
-        notes = ["unbiased means over the sampled weights with 95% intervals; x and the k-sets enumerated"]
+        notes = [
+            "unbiased means over the sampled weights with 95% intervals; x and the k-sets enumerated",
+            "float64: what is below 1e-30 is rounding, and its true value may be 0",
+        ]
     else:
         values = {"gradient_w_sq": q * found.gradient_w_sq(n, k), "gradient_u_sq": q * found.readout}
         rounded = found.error > 0

@@ -1,4 +1,4 @@
-"""Theorem 4.2: max-pooling networks shatter exponentially many points of the pattern distribution's support."""
+"""Theorem 4.2: max-pooling networks shatter exponentially many points of the distribution's support."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 ENTRIES = 1 << 22
 """Entries of the largest array made at once."""
-LITERAL_WORK = 1 << 29
+LITERAL_WORK = 1 << 27
 """Activations computed, unless the number of labellings is asked for."""
 
 
 @result(
     "pooling/theorem-4.2",
-    "With d = 2n and n >= 2, max-pooling networks on the support of the pattern distribution have VC dimension at "
-    "least 2^(d/2 - 1).",
+    "With d = 2n and n >= 2, max-pooling networks on the support of the pattern distribution have VC "
+    "dimension at least 2^(d/2 - 1).",
 )
 def theorem_4_2(
-    n: Annotated[int, Whole(1, 13)] = 4,
+    n: Annotated[int, Whole(1, 12)] = 4,
     d: Annotated[int | None, Maybe(Whole(1))] = None,
     l: Annotated[int | None, Maybe(Whole(3))] = None,  # noqa: E741
     labellings: Annotated[int | None, Maybe(Whole(1))] = None,
@@ -33,8 +33,8 @@ def theorem_4_2(
 ) -> Finding:
     r"""Theorem 4.2 of Brutzkus & Globerson: a shattered set B of size 2^(n-1), for d = 2n and n >= 2.
 
-    For I in {0,1}^(n-1) the point x_I has x_I[j] = o_{2j+1} where I[j] = 1 and o_{2j+2} where I[j] = 0, and o_1
-    or o_2 (drawn by ``seed``) as its n-th pattern. A labelling y is realised by the network of Equation 1
+    For I in {0,1}^(n-1) the point x_I has x_I[j] = o_{2j+1} where I[j] = 1 and o_{2j+2} where I[j] = 0, and
+    o_1 or o_2 (drawn by ``seed``) as its n-th pattern. A labelling y is realised by the network of Equation 1
 
         N(x) = sum_i a_i max_j relu(w_i . x[j])
 
@@ -47,8 +47,8 @@ def theorem_4_2(
     so everything times N - 1 is an integer.
 
     ``n``, ``d``, ``l`` (the number of patterns, ``d`` by default) are the paper's; ``labellings`` is how many
-    Equation 1 is evaluated for. By default all where there are at most 2^16, else that many random ones, or as
-    many as are quick. ``shattered`` is the size of B when every labelling is proved to be realised.
+    Equation 1 is evaluated for: by default all where there are at most 2^16, else that many random ones, or
+    as many as are quick. ``shattered`` is the size of B when every labelling is proved to be realised.
 
     >>> found = theorem_4_2(n=4)
     >>> found.status, found.measured
@@ -87,8 +87,8 @@ def theorem_4_2(
         assumptions=assumptions,
         notes=[
             "Equation 1 in integers (weights times N - 1) at every point of B, for each labelling checked",
-            "all labellings: the output is linear in alpha, as relu(alpha v) - relu(-alpha v) = alpha v for the "
-            "v >= 0 here, and alpha is linear in y; the matrix alpha -> output, each column an evaluation of "
+            "all labellings: the output is linear in alpha, as relu(alpha v) - relu(-alpha v) = alpha v for "
+            "the v >= 0 here, and alpha is linear in y; the matrix alpha -> output, each column a value of "
             "Equation 1, was formed and inverts y -> alpha",
         ],
     )
@@ -103,11 +103,11 @@ def shattered_points(n: int, last: Ints) -> Ints:
     index = np.arange(1 << (n - 1))[:, None]
     j = np.arange(1, n)
     bits = (index >> (j - 1)) & 1
-    return np.concatenate([2 * j + 2 - bits, last[:, None] + 1], axis=1)
+    return np.asarray(np.concatenate([2 * j + 2 - bits, last[:, None] + 1], axis=1))
 
 
 def in_support(points: Ints, patterns: int) -> bool:
-    """Whether the points are distinct, each with one discriminative pattern and n-1 spurious ones of the l."""
+    """Whether the points are distinct, each with one discriminative pattern and n-1 spurious ones."""
     discriminative = (points <= 2).sum(axis=1)
     known = (points >= 1) & (points <= patterns)
     return bool((discriminative == 1).all() and known.all() and len(np.unique(points, axis=0)) == len(points))
@@ -116,7 +116,7 @@ def in_support(points: Ints, patterns: int) -> bool:
 def second_layer(labels: Ints) -> Ints:
     """(N - 1) alpha for each row of labels, from Equation 5. The complement of I is N - 1 - I."""
     size = labels.shape[1]
-    return labels.sum(axis=1, keepdims=True) - (size - 1) * labels[:, ::-1]
+    return np.asarray(labels.sum(axis=1, keepdims=True) - (size - 1) * labels[:, ::-1])
 
 
 def pattern_sums(points: Ints, dimension: int) -> Floats:
@@ -125,7 +125,7 @@ def pattern_sums(points: Ints, dimension: int) -> Floats:
 
 
 def equation_1(filters: Floats, a: Floats, points: Ints) -> Floats:
-    """N(x) for each network (first axis of ``filters``, (networks, k, d)) and each point, as the paper writes it.
+    """N(x) of each network at each point; ``filters`` is (networks, k, d), the answer (networks, points).
 
     With o_i the i-th unit vector, w . o_i is the i-th entry of w. Integers below 2^53 stay exact.
     """
@@ -148,9 +148,9 @@ def realised_labellings(points: Ints, labels: Ints, dimension: int) -> int:
 
 
 def realises_every_labelling(points: Ints) -> bool:
-    """Whether the output of Equation 1 as a matrix in alpha is J - P, of which ``second_layer`` is the inverse.
+    """Whether the matrix alpha -> output of Equation 1 is J - P, which ``second_layer`` inverts.
 
-    Column I' of the matrix is the network with the one filter sum_j x_I'[j]. That (J - P) alpha(y) = (N - 1) y
+    Column I' of the matrix is the network with the one filter sum_j x_I'[j]. That (J - P) alpha = (N - 1) y
     is checked on the unit vectors y where N is at most 1024, and is the identity
     (J - P)(J - (N - 1) P) = (N - 1) Id, which follows from J^2 = N J, J P = P J = J and P^2 = Id.
     """
@@ -172,7 +172,7 @@ def realises_every_labelling(points: Ints) -> bool:
 
 
 def _labellings(n: int, wanted: int | None, generator: np.random.Generator) -> Ints:
-    """All labellings, or distinct-seeded random ones."""
+    """All labellings, or as many random ones as asked for."""
     size = 1 << (n - 1)
     quick = max(1, LITERAL_WORK // (2 * size * size * n))
     if size <= 16 and (wanted is None or wanted >= 1 << size):
