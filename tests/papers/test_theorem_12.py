@@ -11,6 +11,7 @@ import pytest
 
 from separatrix.errors import InputError
 from separatrix.papers import theorem
+from separatrix.papers.convolution.initial_gradient import dual_moments, series_moments
 from separatrix.papers.convolution.theorems import theorem_12
 from separatrix.theory.activations import ACTIVATIONS, activation
 from separatrix.theory.population import Network, hinge_gradients, parity
@@ -78,7 +79,7 @@ def test_never_violated_as_stated(name: str, weights: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["relu", "erf"])
-@pytest.mark.parametrize(("k", "variance"), [(2, "1"), (3, "1/n"), (6, "1")])
+@pytest.mark.parametrize(("k", "variance"), [(2, "1"), (3, "1/n"), (6, "1"), (7, "1")])
 def test_closed_form_and_estimate_agree_for_gaussian_weights(name: str, k: int, variance: str) -> None:
     case = {"n": 7, "k": k, "b": 0, "activation": name, "weights": "gaussian", "variance": variance}
     closed = theorem_12(**case).measured
@@ -87,6 +88,27 @@ def test_closed_form_and_estimate_agree_for_gaussian_weights(name: str, k: int, 
         interval = sampled[f"{part}_interval"]
         width = interval.high - interval.low
         assert abs(closed[part] - interval.mean) <= width + 1e-30  # about four standard errors
+
+
+@pytest.mark.parametrize("name", PIECEWISE)
+@pytest.mark.parametrize(("k", "b", "variance"), [(1, "3/10", "1"), (3, "6/5", "1/n"), (4, "-1/2", "1")])
+def test_series_and_estimate_agree_with_a_bias(name: str, k: int, b: str, variance: str) -> None:
+    case = {"n": 8, "k": k, "b": b, "activation": name, "weights": "gaussian", "variance": variance}
+    closed = theorem("convolution/theorem-12")(**case).measured
+    sampled = theorem("convolution/theorem-12")(**case, method="estimate", samples=1500, seed=6).measured
+    for part in ("gradient_w_sq", "gradient_u_sq"):
+        interval = sampled[f"{part}_interval"]
+        assert abs(closed[part] - interval.mean) <= interval.high - interval.low + 1e-30
+
+
+@pytest.mark.parametrize(("n", "k"), [(5, 3), (12, 4), (12, 12), (60, 30), (128, 6), (300, 11)])
+def test_series_and_dual_agree(n: int, k: int) -> None:
+    relu = activation("relu")
+    series = series_moments(n, k, Fraction(0), Fraction(1, n), relu)
+    dual = dual_moments(n, k, Fraction(1, n), relu)
+    for part in ("inside", "outside", "readout"):
+        expected = float(getattr(dual, part))
+        assert float(getattr(series, part)) == pytest.approx(expected, rel=1e-11, abs=1e-300)
 
 
 def test_relu_with_gaussian_weights_by_hand() -> None:
@@ -156,8 +178,9 @@ def test_the_kink_that_is_met_is_named() -> None:
     [
         ({"n": 4, "k": 5}, "k must be an integer of at most n = 4, got 5"),
         ({"n": 0}, "n must be an integer of at least 1"),
-        ({"weights": "gaussian"}, "n must be at most 20"),
-        ({"weights": "gaussian", "method": "closed-form"}, "method closed-form needs"),
+        ({"weights": "gaussian", "activation": "tanh"}, "n must be at most 20"),
+        ({"weights": "gaussian", "activation": "erf", "method": "closed-form"}, "method closed-form needs"),
+        ({"weights": "gaussian", "n": 4000, "k": 2000}, "k must be smaller or closer to n"),
         ({"method": "estimate"}, "sign weights"),
         ({"activation": "gelu"}, "unknown activation 'gelu'"),
     ],

@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 from separatrix.errors import InputError
 from separatrix.papers.convolution.initial_gradient import (
-    RELATIVE_BITS,
     Estimate,
     Moments,
+    dual_moments,
     gaussian_estimate,
-    gaussian_moments,
+    series_moments,
     sign_moments,
 )
 from separatrix.rules import Choice, Maybe, Real, Whole
-from separatrix.theory.activations import ACTIVATIONS, Activation
+from separatrix.theory.activations import ACTIVATIONS, Activation, Clip
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
 from separatrix.theory.dual import DUALS
 from separatrix.theory.results import result
@@ -103,8 +103,13 @@ def theorem_12(
     if weights == "sign" and method != "estimate":
         found = sign_moments(n, k, b, sigma)
         how = "exact" if sigma.exact else "closed form"
-    elif weights == "gaussian" and method != "estimate" and b == 0 and activation in DUALS:
-        found = gaussian_moments(n, k, spread, sigma)
+    elif method != "estimate" and _by_dual(sigma, b, sets):
+        found = dual_moments(n, k, spread, sigma)
+        how = "closed form"
+    elif isinstance(sigma, Clip) and method != "estimate":
+        if not _fits_a_float(sets):
+            raise InputError(f"k must be smaller or closer to n for Gaussian weights at n = {n}, got {k}")
+        found = series_moments(n, k, b, spread, sigma)
         how = "closed form"
     else:
         _demand_estimable(n, weights, method)
@@ -133,17 +138,25 @@ def _nominal_sup(sigma: Activation, n: int, b: Fraction, weights: str) -> Fracti
     return max(n + b, Fraction(0)) if weights == "sign" else math.inf
 
 
+def _by_dual(sigma: Activation, b: Fraction, sets: int) -> bool:
+    """The dual where there is no float64 series: more digits, but slower."""
+    return sigma.name in DUALS and b == 0 and not (isinstance(sigma, Clip) and _fits_a_float(sets))
+
+
+def _fits_a_float(sets: int) -> bool:
+    """Whether moments of the order of 1 / C(n, k), and smaller, stay above the smallest float."""
+    return sets < 10**200
+
+
 def _demand_estimable(n: int, weights: str, method: str) -> None:
     if weights == "sign":
         raise InputError("method must be auto or closed-form for sign weights, got 'estimate'")
+    closed = "a piecewise linear activation, or erf with b = 0,"
     if method == "closed-form":
-        raise InputError(
-            f"method closed-form needs activation {' or '.join(DUALS)} and b = 0 for Gaussian weights"
-        )
+        raise InputError(f"method closed-form needs {closed} for Gaussian weights")
     if n > MOST_ENUMERATED:
         raise InputError(
-            f"n must be at most {MOST_ENUMERATED} for Gaussian weights, or activation {' or '.join(DUALS)} "
-            f"with b = 0 at any n, got n = {n}"
+            f"n must be at most {MOST_ENUMERATED} for Gaussian weights ({closed} allows any n), got n = {n}"
         )
 
 
@@ -181,10 +194,9 @@ def _log10(value: Fraction) -> float:
 
 
 def _precision_note(error: Fraction) -> str:
-    digits = math.floor(RELATIVE_BITS * math.log10(2))
     return (
-        f"values rounded to many bits, then summed exactly: {digits} correct digits, or zero to within "
-        f"10^{math.ceil(_log10(error))}; that error is added to the measured side of every check"
+        f"rounded: every second moment is within 10^{math.ceil(_log10(error))} of its value, which is added "
+        "to the measured side of every check"
     )
 
 

@@ -14,9 +14,10 @@ and of sigma in the last. Three ways to m_s:
 
 - w uniform in {+-1}^n: with x = w * z the coefficient is +- E_z[chi_S(z) sigma'(sum z + b)], the same square
   for every w, a Krawtchouk sum;
-- w Gaussian, b = 0, and the dual activation known: a Krawtchouk sum of the dual;
-- otherwise sample w and transform all of the hypercube; the mean over all sets of one size has the same
-  expectation as a single set, because w is permutation invariant, and far less variance.
+- w Gaussian: a Hermite series where sigma is piecewise linear, a Krawtchouk sum of the dual activation where
+  that is known and b = 0;
+- otherwise, and as a check, sample w and transform all of the hypercube; the mean over all sets of one size
+  has the same expectation as a single set, because w is permutation invariant, and far less variance.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.theory.activations import Activation
+from separatrix.theory.activations import Activation, Clip
 from separatrix.theory.certificate import Interval
 from separatrix.theory.dual import dual_values
+from separatrix.theory.hermite import RELATIVE_ERROR, second_moment
 from separatrix.theory.krawtchouk import symmetric_coefficient
 from separatrix.theory.walsh import fourier_coefficients, inner_products, level_weights
 
@@ -77,7 +79,17 @@ def _square_error(bits: int, square: Fraction) -> Fraction:
     return 2 * amplitude * ulp + ulp * ulp
 
 
-def gaussian_moments(n: int, k: int, variance: Fraction, sigma: Activation) -> Moments:
+def series_moments(n: int, k: int, b: Fraction, variance: Fraction, sigma: Clip) -> Moments:
+    """For w ~ N(0, variance I_n) and piecewise linear sigma, by the Hermite series."""
+    spread = float(variance * n)
+    inside = second_moment(k - 1, n, float(b), spread, sigma, True)
+    outside = second_moment(k + 1, n, float(b), spread, sigma, True)
+    readout = second_moment(k, n, float(b), spread, sigma, False)
+    error = RELATIVE_ERROR * max(inside, outside, readout)
+    return Moments(Fraction(inside), Fraction(outside), Fraction(readout), Fraction(error))
+
+
+def dual_moments(n: int, k: int, variance: Fraction, sigma: Activation) -> Moments:
     """For w ~ N(0, variance I_n), b = 0, by the closed-form dual."""
     correlations = [Fraction(n - 2 * m, n) for m in range(n + 1)]
 
