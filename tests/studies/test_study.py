@@ -56,19 +56,18 @@ def test_curves_come_from_the_chosen_hyperparameters(tmp_path):
         rows = frame.filter(pl.col("chosen") & (pl.col("train_size") == point.x))
         assert sorted(rows["test_error"]) == sorted(point.values)
         assert point.summary.low <= point.summary.mean <= point.summary.high
-        means = frame.filter(pl.col("train_size") == point.x).group_by("learner.algorithm.learning_rate").mean()
+        means = frame.filter(pl.col("train_size") == point.x).group_by("learner.algorithm.learning_rate").agg(pl.col("validation_error").mean())
         assert rows["validation_error"].mean() == pytest.approx(means["validation_error"].min())
 
 
 def test_the_grid_extends_itself_from_its_edge(tmp_path):
-    """A rate far too small to learn anything in the budget is the whole grid: it has to grow upwards."""
+    """Rates too small for the budget are the whole grid: it has to grow upwards."""
     result = study(
-        learners=[ConvPool(12)], train_size=16, tune={"learning_rate": sx.grid(1e-6, 1e-5, per_decade=1, extensions=4)}
+        learners=[ConvPool(12)], train_size=64, tune={"learning_rate": sx.grid(3e-4, 3e-3, per_decade=1, extensions=4)}
     ).run(tmp_path, workers=0)
     tried = set(result.frame()["learner.algorithm.learning_rate"])
-    assert len(tried) > 2
-    assert max(tried) > 1e-5
-    assert tried <= {1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1e-7, 1e-8, 1e-9, 1e-10}
+    assert {3e-4, 3e-3, 3e-2} <= tried
+    assert result.counts["planned"] == 2 * len(tried)
 
 
 def test_population_and_axes(tmp_path):
@@ -127,7 +126,8 @@ def test_a_regression(tmp_path):
     [
         ({"train_size": 0}, "train_size must be an integer of at least 1, got 0"),
         ({"seeds": 0}, "seeds must be an integer of at least 1, got 0"),
-        ({"train_size": None}, "no population to train on"),
+        ({"train_size": None, "learners": [LinearSVM()]}, "trained on samples"),
+        ({"train_size": None, "task": sx.tasks.KPattern(n=30), "learners": [MLP()]}, "no population to train on"),
         ({"learners": [ConvPool(3), ConvPool(4)]}, "ConvPool twice"),
         ({"learners": []}, "at least one"),
         ({"learners": [3]}, "a learner must be"),
