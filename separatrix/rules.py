@@ -78,7 +78,7 @@ class Whole(Rule):
             value = Fraction(value)
         if not isinstance(value, numbers.Number) or value != int(value):  # type: ignore[call-overload]
             raise ValueError
-        result = int(value)  # type: ignore[call-overload]
+        result: int = int(value)  # type: ignore[call-overload]
         if (self.low is not None and result < self.low) or (self.high is not None and result > self.high):
             raise ValueError
         return result

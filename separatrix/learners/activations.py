@@ -1,6 +1,5 @@
-"""Activations by name. At a kink the derivative is the left one: sigma'(0) = 0 for the ReLU.
-
-The exact (rational) counterparts that theorems use are in ``separatrix.theory.activations``.
+"""Activations by name. The derivative is 0 at every kink, as in ``separatrix.theory.activations``, which has the exact
+(rational) counterparts that theorems use.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ Activation = Callable[[Float[Array, "..."]], Float[Array, "..."]]
 
 
 def _clipped(low: float, high: float) -> Activation:
-    """z cut to [low, high]; plain ``jnp.clip`` would give half a derivative at its ends."""
+    """z cut to [low, high]; plain ``jnp.clip`` would have half a derivative at its ends."""
 
     @jax.custom_jvp
     def clipped(z: Array) -> Array:
@@ -24,7 +23,7 @@ def _clipped(low: float, high: float) -> Activation:
     @clipped.defjvp
     def derivative(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
         (z,), (dz,) = primals, tangents
-        inside = (z > low) & (z <= high)
+        inside = (z > low) & (z < high)
         return clipped(z), jnp.where(inside, dz, jnp.zeros_like(dz))
 
     return clipped

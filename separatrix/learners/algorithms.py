@@ -188,7 +188,7 @@ class Layerwise(Algorithm):
         first, last = problem.layers
         S1, S2 = halves(problem)
 
-        def descend(names: tuple[str, ...], weights: Array, rate: float) -> PyTree:
+        def descend(names: tuple[str, ...], weights: Array, rate: float | Array) -> PyTree:
             moving = eqx.tree_at(
                 lambda tree: [getattr(tree, name) for name in names],
                 jax.tree.map(lambda _: False, params),

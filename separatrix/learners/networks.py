@@ -62,7 +62,8 @@ class ConvPool(Architecture):
         d = input_shape[1]
         W_key, a_key = jax.random.split(key)
         if self.initialisation == "uniform":
-            return ConvPoolNet(_uniform(W_key, (self.channels, d), d), _uniform(a_key, (self.channels,), self.channels))
+            a = _uniform(a_key, (self.channels,), self.channels)
+            return ConvPoolNet(_uniform(W_key, (d, self.channels), d), a)
         W = jax.random.normal(W_key, (d, self.channels))
         W = self.radius * W / jnp.linalg.norm(W, axis=0)
         return ConvPoolNet(W, jax.random.rademacher(a_key, (self.channels,), dtype=W.dtype))
@@ -71,8 +72,8 @@ class ConvPool(Architecture):
 class MLPNet(Network):
     """Dense layers with biases and an activation between them; inputs are flattened."""
 
-    weights: list[Float[Array, "fan_out fan_in"]]
-    biases: list[Float[Array, " fan_out"]]
+    weights: list[Float[Array, "_fan_out _fan_in"]]
+    biases: list[Float[Array, " _fan_out"]]
     activation: str = eqx.field(static=True)
     output_shape: tuple[int, ...] = eqx.field(static=True)
 

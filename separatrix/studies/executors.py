@@ -30,7 +30,7 @@ from separatrix.training.records import failed_record
 
 
 class Executor(ABC):
-    """Runs the chunks of a queue and reports each once its records are stored."""
+    """Runs the chunks of a queue and reports each once its records are stored; ``close`` when all is done."""
 
     @abstractmethod
     def lanes(self, cell: Cell) -> int:
@@ -38,6 +38,10 @@ class Executor(ABC):
 
     @abstractmethod
     def run(self, queue: Queue, store: Store, tick: Callable[[], None]) -> Iterator[Report]: ...
+
+    def close(self) -> None:
+        """Let go of what is kept between runs."""
+        return
 
 
 def run_chunk(chunk: Chunk, store: Store, tick: Callable[[], None] = lambda: None) -> Report:
@@ -74,37 +78,41 @@ class _Worker:
     last: str | None = None
 
 
-@dataclass
 class Workers(Executor):
-    """``count`` worker processes with one core each. A lost worker is replaced and its cells run again, one by one."""
+    """``count`` worker processes with one core each, started for the first run and kept until ``close``.
 
-    count: int
+    A lost worker is replaced and its cells run again, one by one.
+    """
+
+    def __init__(self, count: int):
+        self.count = count
+        self._workers: list[_Worker] = []
 
     def lanes(self, cell: Cell) -> int:
         return layout_for(cell, "cpu").lanes if cell.compiled else 1
 
     def run(self, queue: Queue, store: Store, tick: Callable[[], None]) -> Iterator[Report]:
-        workers = [_start_worker(core, store) for core in range(self.count)]
-        try:
-            for worker in workers:
-                self._feed(worker, queue)
-            while busy := {worker.pipe: core for core, worker in enumerate(workers) if worker.chunk}:
-                for pipe in wait(list(busy), timeout=0.5):
-                    core = busy[pipe]  # type: ignore[index]
-                    report = self._receive(workers[core], queue, store)
-                    if workers[core].process.poll() is not None:
-                        workers[core] = _start_worker(core, store)
-                    if report is not None:
-                        yield report
-                    for worker in workers:
-                        if worker.chunk is None:
-                            self._feed(worker, queue)
-                tick()
-        finally:
-            for worker in workers:
-                worker.pipe.close()
-                worker.process.kill()
-                worker.process.wait()
+        workers = self._workers
+        workers += [_start_worker(core, store) for core in range(len(workers), self.count)]
+        for worker in workers:
+            self._feed(worker, queue)
+        while busy := {worker.pipe: core for core, worker in enumerate(workers) if worker.chunk}:
+            for pipe in wait(list(busy), timeout=0.5):
+                core = busy[pipe]  # type: ignore[index]
+                report = self._receive(workers[core], queue, store)
+                if workers[core].process.poll() is not None:
+                    workers[core] = _start_worker(core, store)
+                if report is not None:
+                    yield report
+                for worker in workers:
+                    if worker.chunk is None:
+                        self._feed(worker, queue)
+            tick()
+
+    def close(self) -> None:
+        for worker in self._workers:
+            _stop(worker)
+        self._workers.clear()
 
     def _feed(self, worker: _Worker, queue: Queue) -> None:
         worker.chunk = queue.take(worker.last)
@@ -119,9 +127,7 @@ class Workers(Executor):
         try:
             answer = cloudpickle.loads(worker.pipe.recv_bytes())
         except (EOFError, OSError):
-            worker.pipe.close()
-            worker.process.kill()
-            worker.process.wait()
+            _stop(worker)
             if queue.retry_alone(chunk):
                 return None
             reason = RuntimeError(f"the worker process ended with code {worker.process.returncode} (out of memory?)")
@@ -133,6 +139,12 @@ class Workers(Executor):
         queue.done(chunk, answer.seconds)
         report: Report = answer
         return report
+
+
+def _stop(worker: _Worker) -> None:
+    worker.pipe.close()
+    worker.process.kill()
+    worker.process.wait()
 
 
 def _start_worker(core: int, store: Store) -> _Worker:

@@ -40,7 +40,7 @@ def mean_interval(values: Sequence[float], level: float = 0.95) -> Summary:
     if n < 2:
         return Summary(mean, float("nan"), n, float("-inf"), float("inf"))
     std = float(data.std(ddof=1))
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * std / np.sqrt(n)
+    half = float(stats.t.ppf((1 + level) / 2, n - 1) * std / np.sqrt(n))
     return Summary(mean, std, n, mean - half, mean + half)
 
 

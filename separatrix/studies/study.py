@@ -23,7 +23,6 @@ from separatrix.tasks import Task
 from separatrix.training import Cell, Procedure
 
 DEFAULT_STORE = "separatrix-results"
-_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -117,11 +116,29 @@ class Study:
             for cell in condition.cells(choice)
         }
         counts["reused"] = sum(status in FINAL for key, status in kept.statuses().items() if key in wanted)
+        try:
+            records = self._rounds(conditions, wanted, counts, kept, where, shown)
+        finally:
+            where.close()
+        kept.compact()
+        counts["planned"] = len(wanted)
+        return Result(self, conditions, records, counts, kept.folder)
+
+    def _rounds(
+        self,
+        conditions: Sequence[Condition],
+        wanted: dict[str, Cell],
+        counts: Counter[str],
+        store: Store,
+        executor: Executor,
+        progress: Progress,
+    ) -> dict[str, Mapping[str, Any]]:
+        """Run what is missing, extend the grids, and again until no grid grows; the records of all cells."""
         criterion = f"{self.select}_error"
-        for _ in range(_ROUNDS):
-            kept.save_plan(self.name, list(wanted), {"select": self.select})
-            counts += self._run_missing(wanted, kept, where, shown)
-            records = {row["cell"]: row for row in kept.frame().iter_rows(named=True) if row["cell"] in wanted}
+        while True:
+            store.save_plan(self.name, list(wanted), {"select": self.select})
+            counts += self._run_missing(wanted, store, executor, progress)
+            records = {row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted}
             extended = {
                 cell.key: cell
                 for condition in conditions
@@ -129,12 +146,9 @@ class Study:
                 for cell in condition.cells(choice)
             }
             if not extended:
-                break
-            counts["reused"] += sum(kept.statuses().get(key) in FINAL for key in extended)
+                return records
+            counts["reused"] += sum(store.statuses().get(key) in FINAL for key in extended)
             wanted |= extended
-        kept.compact()
-        counts["planned"] = len(wanted)
-        return Result(self, conditions, records, counts, kept.folder)
 
     def _run_missing(
         self, wanted: Mapping[str, Cell], store: Store, executor: Executor, progress: Progress

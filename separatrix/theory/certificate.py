@@ -65,11 +65,14 @@ class Check:
     @property
     def slack(self) -> Number:
         left: Any = self.left.mean if isinstance(self.left, Interval) else self.left
+        slack: Number
         if self.relation == "<=":
-            return self.right - left
-        if self.relation == ">=":
-            return left - self.right
-        return -abs(left - self.right)
+            slack = self.right - left
+        elif self.relation == ">=":
+            slack = left - self.right
+        else:
+            slack = -abs(left - self.right)
+        return slack
 
     @property
     def holds(self) -> bool | None:
@@ -226,5 +229,16 @@ def named_numbers(values: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in values.items():
         found[name] = plain(value)
         if isinstance(value, Fraction):
-            found[f"{name}_exact"] = f"{value.numerator}/{value.denominator}"
+            found[f"{name}_exact"] = f"{_digits(value.numerator)}/{_digits(value.denominator)}"
     return found
+
+
+def _digits(number: int) -> str:
+    """Decimal digits of any integer; ``str`` refuses more than a few thousand."""
+    if number < 0:
+        return f"-{_digits(-number)}"
+    if number.bit_length() <= 8192:
+        return str(number)
+    low_digits = number.bit_length() * 3 // 20
+    high, low = divmod(number, 10**low_digits)
+    return _digits(high) + _digits(low).zfill(low_digits)

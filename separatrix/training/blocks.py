@@ -6,7 +6,6 @@ at a time; on a GPU both are as many as its memory comfortably holds. Measured i
 
 from __future__ import annotations
 
-import functools
 import math
 from dataclasses import dataclass
 
@@ -40,7 +39,16 @@ class Layout:
 
 def layout_for(cell: Cell, backend: str | None = None) -> Layout:
     """The layout of the cell's fleet: a function of the fleet and the kind of device, never of the plan."""
-    room = _CPU if (backend or jax.default_backend()) == "cpu" else _ACCELERATOR
+    kind = backend or jax.default_backend()
+    if (cell.fleet, kind) not in _LAYOUTS:
+        _LAYOUTS[cell.fleet, kind] = _layout(cell, _CPU if kind == "cpu" else _ACCELERATOR)
+    return _LAYOUTS[cell.fleet, kind]
+
+
+_LAYOUTS: dict[tuple[str, str], Layout] = {}
+
+
+def _layout(cell: Cell, room: _Room) -> Layout:
     learner = cell.learner
     assert isinstance(learner, Trained)
     inputs, outputs = cell.task.input_shape, cell.task.output_shape
@@ -53,7 +61,6 @@ def layout_for(cell: Cell, backend: str | None = None) -> Layout:
     return Layout(max(1, min(room.widest, fitting)), chunk)
 
 
-@functools.lru_cache(maxsize=256)
 def _activations(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> int:
     """Numbers that the forward pass produces for one more example."""
     network = eqx.filter_eval_shape(learner.architecture.build, jax.random.key(0), inputs, outputs)

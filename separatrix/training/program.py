@@ -76,7 +76,7 @@ class Program:
         self.task, self.learner, self.procedure, self.lanes, self.chunk = task, learner, procedure, lanes, chunk
         skeleton = eqx.filter_eval_shape(self._build, jax.random.key(0), learner)
         self.layers: tuple[tuple[str, ...], ...] = skeleton.layers
-        self._rest = eqx.filter(skeleton, lambda leaf: not isinstance(leaf, jax.ShapeDtypeStruct))
+        self.rest = eqx.filter(skeleton, lambda leaf: not isinstance(leaf, jax.ShapeDtypeStruct))
         self.traces = 0
         self.start = jax.jit(jax.vmap(self._start))
         self.advance = jax.jit(self._advance, donate_argnums=1)
@@ -94,7 +94,7 @@ class Program:
         return with_values(self.procedure, chosen(values, "procedure"))
 
     def outputs(self, params: PyTree, fixed: PyTree, x: Array) -> Array:
-        network: Network = eqx.combine(params, fixed, self._rest)
+        network: Network = eqx.combine(params, fixed, self.rest)
         return network(x)
 
     def _start(self, values: Values) -> tuple[PyTree, State]:
@@ -121,7 +121,7 @@ class Program:
         found: tuple[Array, Array] = sum_over_examples(sums, params, sample, self.chunk)
         return found
 
-    def _step(self, t: Array, state: State, given: Given) -> State:
+    def step(self, t: Array, state: State, given: Given) -> State:
         key = jax.random.fold_in(stream(given.values["seed"], "algorithm"), t)
         algorithm = self._learner(given.values).algorithm
         params, memory = algorithm.step(t, state.params, state.memory, _Problem(self, given), key)
@@ -174,7 +174,7 @@ class Program:
             t, lanes = block
             running = active(lanes)
             lanes = when(running & (t == lanes.next_checkpoint), self._checkpoint, t, lanes)
-            lanes = on(running, self._step, t, lanes)
+            lanes = on(running, self.step, t, lanes)
             every, budget = given.values["procedure.check_every"], given.values["procedure.max_steps"]
             due = running & (((t + 1) % every == 0) | (t + 1 >= budget))
             return Block(t + 1, when(due, self._check, t + 1, lanes))

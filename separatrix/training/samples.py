@@ -13,7 +13,7 @@ from jaxtyping import Array, Float, PyTree
 from separatrix.specs import with_values
 from separatrix.tasks import Split, Task, stream
 
-Values = Mapping[str, Array]
+Values = Mapping[str, Array | np.ndarray]
 """The traced values of a cell, or of a block of cells along a leading axis, by dotted path."""
 
 
@@ -25,7 +25,7 @@ class Sample(NamedTuple):
     w: Float[Array, " points"]
 
 
-def chosen(values: Values, part: str) -> dict[str, Array]:
+def chosen(values: Values, part: str) -> Values:
     """The values that belong to one part of a cell, their paths relative to it."""
     prefix = part + "."
     return {path.removeprefix(prefix): value for path, value in values.items() if path.startswith(prefix)}
@@ -58,14 +58,14 @@ class Sampler:
         return self._enumerate(self._own(values), self.shared)  # type: ignore[no-any-return]
 
     @staticmethod
-    def _own(values: Values) -> dict[str, Array]:
+    def _own(values: Values) -> Values:
         return {path: v for path, v in values.items() if path.startswith("task.") or path == "seed"}
 
     def _instance(self, values: Values, shared: PyTree[Array]) -> tuple[Task, PyTree[Array]]:
         task = with_values(self.task, chosen(values, "task"))
         return task, task.instance(stream(values["seed"], "instance"), shared)
 
-    def _drawn(self, split: Split, values: Values, first: int, shared: PyTree[Array]) -> tuple[Array, Array]:
+    def _drawn(self, split: Split, values: Values, first: int | Array, shared: PyTree[Array]) -> tuple[Array, Array]:
         def one(values: Values) -> tuple[Array, Array]:
             task, instance = self._instance(values, shared)
             return task.sample(instance, split, stream(values["seed"], split), self.DRAW, first)

@@ -1,0 +1,15 @@
+"""Brutzkus & Globerson, *An Optimization and Generalization Analysis for Max-Pooling Networks*.
+
+=====================================  ===========================================================
+in the paper                           here
+=====================================  ===========================================================
+Section 4, Theorem 4.2                 :func:`.expressivity.theorem_4_2`, ``pooling/theorem-4.2``
+Section 5, Lemma 5.2                   :func:`.initialisation.lemma_5_2`, ``pooling/lemma-5.2``
+Section 6, Proposition 6.1             :func:`.margins.proposition_6_1`, ``pooling/proposition-6.1``
+Section 6, the two bounds              :func:`.margins.section_6`, ``pooling/section-6``
+=====================================  ===========================================================
+
+Symbols: n patterns to an input, each one of l orthonormal vectors of R^d; o_1 (positive) or o_2 (negative)
+once, spurious o_3..o_l elsewhere; k channels with filters w_i (the rows of W, which is k x d) and second
+layer a; sets W_t^+ and W_t^- of the filters that detect o_1 and o_2 at step t.
+"""
