@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from separatrix.cli.completion import theorem_id
+from separatrix.cli.failed import WorkFailed
 from separatrix.cli.output import console, emit, json_option, number, only_result_on_stdout, table, text, worded
 from separatrix.errors import InputError
 
@@ -46,7 +47,7 @@ def command(
         try:
             certificate = found.certify(**given)
         except (OverflowError, RecursionError) as error:
-            raise InputError(f"{result} cannot be computed at these parameters: {error}") from None
+            raise WorkFailed(f"{result} cannot be computed at these parameters: {error}") from None
     document = certificate.to_json()
     if store is not None:
         from separatrix.report.certificates import keep

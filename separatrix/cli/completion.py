@@ -42,7 +42,7 @@ def command(shell: str) -> None:
     click.echo(made(cli, {}, "separatrix", "_SEPARATRIX_COMPLETE").source())
 
 
-class Ids(click.ParamType):
+class Ids(click.ParamType[str]):
     """An id, completed from those that there are; what is wrong with it is said by the command."""
 
     name = "id"

@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from separatrix.cli.failed import WorkFailed
 from separatrix.cli.group import cli
 from separatrix.errors import InputError, unknown
 
@@ -46,6 +47,8 @@ def run(args: Sequence[str] | None = None) -> int:
         raise
     except MemoryError:
         return _say("out of memory", FAILED)
+    except WorkFailed as error:
+        return _say(str(error), FAILED)
     except OSError as error:
         return _say(_about_files(error), FAILED)
     except RuntimeError as error:

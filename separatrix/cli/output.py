@@ -7,13 +7,17 @@ import json
 import math
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DEFAULT_STORE = "separatrix-results"
+"""As in ``separatrix.studies.study``, which takes long to import."""
 
 STYLES: Mapping[str, str] = {
     "holds": "green",
@@ -34,10 +38,11 @@ STYLES: Mapping[str, str] = {
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 
 
-def store_option(text: str = "The folder of records.", **more: Any) -> Any:
+def store_option(text: str = "The folder of records.") -> Callable[[Command], Command]:
     """``--store``, with the same default everywhere."""
-    settings = {"default": "separatrix-results", "show_default": True, "metavar": "DIR", "envvar": "SEPARATRIX_STORE"}
-    return click.option("--store", help=text, **(settings | more))
+    return click.option(
+        "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", envvar="SEPARATRIX_STORE", help=text
+    )
 
 
 def emit(document: Any) -> None:

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from separatrix.cli.completion import figure_id
-from separatrix.cli.output import console, emit, json_option, number, only_result_on_stdout, store_option, table, text
-from separatrix.cli.output import worded
+from separatrix.cli.failed import WorkFailed
+from separatrix.cli.output import (
+    console,
+    emit,
+    json_option,
+    number,
+    only_result_on_stdout,
+    store_option,
+    table,
+    text,
+    worded,
+)
 from separatrix.cli.stores import failures, usable
 from separatrix.errors import InputError
 
@@ -75,7 +85,7 @@ def carry_out(
         if not failed:
             raise
         tell_failures(failed)
-        raise RuntimeWarning(f"the figure cannot be drawn from what is left: {error}") from None
+        raise WorkFailed(f"the figure cannot be drawn from what is left: {error}") from None
     return summary, failures(store, plan) if summary["cells"]["failed"] else []
 
 
@@ -96,8 +106,13 @@ def show(summary: Mapping[str, Any]) -> None:
     cells = summary["cells"]
     out.print(text(f"{summary['figure']} ({summary['scale']})", "bold"))
     out.print(text(summary["statement"]))
-    out.print(text(f"{cells['planned']} cells: {cells['reused']} from the store, {cells['ran']} ran, "
-                   f"{cells['diverged']} diverged, {cells['failed']} failed; {summary['seconds']:.1f} s", "dim"))
+    out.print(
+        text(
+            f"{cells['planned']} cells: {cells['reused']} from the store, {cells['ran']} ran, "
+            f"{cells['diverged']} diverged, {cells['failed']} failed; {summary['seconds']:.1f} s",
+            "dim",
+        )
+    )
     out.print(curve_table(summary["series"], summary["axes"]))
     for name in summary["on_edge"]:
         out.print(text(f"note: the best value is on the edge of its grid: {name}", "yellow"))
