@@ -1,0 +1,158 @@
+"""What commands print: one JSON document, or tables for people; numbers, verdicts and statuses in one style."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+DEFAULT_STORE = "separatrix-results"
+"""As in ``separatrix.studies.study``, which takes long to import."""
+
+STYLES: Mapping[str, str] = {
+    "holds": "green",
+    "supported": "green",
+    "ok": "green",
+    "violated": "bold red",
+    "refuted": "bold red",
+    "failed": "bold red",
+    "bad": "bold red",
+    "vacuous": "yellow",
+    "outside": "yellow",
+    "undecided": "yellow",
+    "inconclusive": "yellow",
+    "warn": "yellow",
+    "not run": "dim",
+}
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+
+
+def store_option(text: str = "The folder of records.") -> Callable[[Command], Command]:
+    """``--store``, with the same default everywhere."""
+    return click.option(
+        "--store", default=DEFAULT_STORE, show_default=True, metavar="DIR", envvar="SEPARATRIX_STORE", help=text
+    )
+
+
+def emit(document: Any) -> None:
+    """Print the one JSON document."""
+    if hasattr(sys, "set_int_max_str_digits"):
+        sys.set_int_max_str_digits(0)  # an exact bound may have more digits than Python prints by default
+    click.echo(json.dumps(document, indent=1, allow_nan=False))
+
+
+@contextlib.contextmanager
+def only_result_on_stdout(wanted: bool) -> Iterator[None]:
+    """While active, whatever is printed (by worker processes and users' code too) goes to standard error."""
+    if not wanted:
+        yield
+        return
+    sys.stdout.flush()
+    try:
+        is_stdout = sys.stdout.fileno() == 1
+    except (OSError, AttributeError, ValueError):
+        is_stdout = False
+    kept = os.dup(1) if is_stdout else None
+    try:
+        if kept is not None:
+            os.dup2(2, 1)
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        if kept is not None:
+            os.dup2(kept, 1)
+            os.close(kept)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that lets a closed pipe be seen, and gives tables room where nobody watches."""
+    from rich.console import Console as Base
+
+    class Plain(Base):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    stream = sys.stderr if stderr else sys.stdout
+    made = Plain(file=stream, highlight=False, soft_wrap=False)
+    return made if made.is_terminal or os.environ.get("COLUMNS") else Plain(file=stream, highlight=False, width=110)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], *, right: Sequence[str] = (), title: str = "") -> Any:
+    """A plain table; cells are text or rich's, numbers in ``right`` columns."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", title_style="bold", pad_edge=False)
+    for name in columns:
+        made.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        made.add_row(*(cell if not isinstance(cell, str) else text(cell) for cell in row))
+    return made
+
+
+def text(words: str, style: str = "") -> Any:
+    """Text as it is: nothing in it is markup."""
+    from rich.text import Text
+
+    return Text(words, style=style)
+
+
+def worded(status: str) -> Any:
+    """A status or verdict as a coloured word."""
+    return text(status, STYLES.get(status, ""))
+
+
+def number(value: Any, exact: str | None = None) -> str:
+    """A number as people read it.
+
+    >>> number(0.1875, "3/16"), number(12345678), number(1e-30), number(None), number(2**40000)
+    ('0.1875 = 3/16', '1.235e+07', '1e-30', '-', 'about 10^12041')
+    """
+    if exact is not None and 3 <= len(exact) <= 24 and not exact.endswith("/1"):
+        return f"{number(value)} = {exact}"
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        if abs(value) < 10**7:
+            return str(value)
+        digits = math.floor(abs(value).bit_length() * math.log10(2))
+        return f"{float(value):.4g}" if digits < 300 else f"about {'-' if value < 0 else ''}10^{digits}"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {number(item)}" for name, item in value.items())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return shortened([number(item) for item in value])
+    return str(value)
+
+
+def shortened(items: Sequence[str], most: int = 8) -> str:
+    """A list in brackets, its middle left out where it is long."""
+    shown = list(items) if len(items) <= most else [*items[: most - 2], f"... {len(items)} in all"]
+    return f"[{', '.join(shown)}]"
+
+
+def bytes_in_words(size: float) -> str:
+    """A size on disk.
+
+    >>> bytes_in_words(512), bytes_in_words(20_480), bytes_in_words(3 * 2**30)
+    ('512 B', '20 kB', '3.2 GB')
+    """
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit in ("B", "kB") else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError
