@@ -56,7 +56,11 @@ def test_curves_come_from_the_chosen_hyperparameters(tmp_path):
         rows = frame.filter(pl.col("chosen") & (pl.col("train_size") == point.x))
         assert sorted(rows["test_error"]) == sorted(point.values)
         assert point.summary.low <= point.summary.mean <= point.summary.high
-        means = frame.filter(pl.col("train_size") == point.x).group_by("learner.algorithm.learning_rate").agg(pl.col("validation_error").mean())
+        means = (
+            frame.filter(pl.col("train_size") == point.x)
+            .group_by("learner.algorithm.learning_rate")
+            .agg(pl.col("validation_error").mean())
+        )
         assert rows["validation_error"].mean() == pytest.approx(means["validation_error"].min())
 
 
@@ -155,6 +159,8 @@ def test_failed_cells_are_told_and_run_again(tmp_path):
 
 def test_records_can_be_read_without_separatrix(tmp_path):
     result = study().run(tmp_path, workers=0)
-    frame = pl.concat([pl.read_parquet(path) for path in (tmp_path / "parts").glob("*.parquet")], how="diagonal_relaxed")
+    frame = pl.concat(
+        [pl.read_parquet(path) for path in (tmp_path / "parts").glob("*.parquet")], how="diagonal_relaxed"
+    )
     assert sorted(frame["cell"]) == sorted(result.records)
     assert Store(tmp_path).frame().height == frame.height
