@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "status": ("status", "What a store holds, what is left, what failed and why."),
     "export": ("export", "Write all records to one Parquet or CSV file."),
     "report": ("report", "Make the HTML atlas of a store."),
+    "data": ("data", "Get real data, checked against known digests; what is kept."),
     "doctor": ("doctor", "What is right with this machine and what is not."),
     "completion": ("completion", "Print the script that completes commands in your shell."),
 }

@@ -25,7 +25,7 @@ from separatrix.cli.stores import failures, usable
 from separatrix.errors import InputError
 
 if TYPE_CHECKING:
-    from separatrix.studies.figures import Figure, Scale
+    from separatrix.studies.figures import Scale, Shown
     from separatrix.studies.store import Store
 
 workers_option = click.option(
@@ -71,22 +71,22 @@ command.hint = "separatrix list figures shows what there is, e.g. reproduce pool
 
 
 def carry_out(
-    figure: Figure, scale: Scale, store: Store, workers: int | None
+    figure: Shown, scale: Scale, store: Store, workers: int | None
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The figure's summary, and the distinct messages of its failed cells."""
     from separatrix.studies.figures import reproduce
     from separatrix.studies.progress import for_terminal
 
-    plan = figure.study(scale).name
+    plan = figure.plan(scale)
     try:
         summary = reproduce(figure, scale, store, workers=workers, progress=for_terminal())
     except InputError as error:
-        failed = failures(store, plan)
+        failed = failures(store, plan) if plan else []
         if not failed:
             raise
         tell_failures(failed)
         raise WorkFailed(f"the figure cannot be drawn from what is left: {error}") from None
-    return summary, failures(store, plan) if summary["cells"]["failed"] else []
+    return summary, failures(store, plan) if plan and summary["cells"]["failed"] else []
 
 
 def tell_failures(failed: Sequence[Mapping[str, Any]]) -> bool:
@@ -113,7 +113,8 @@ def show(summary: Mapping[str, Any]) -> None:
             "dim",
         )
     )
-    out.print(curve_table(summary["series"], summary["axes"]))
+    if summary["series"]:
+        out.print(curve_table(summary["series"], summary["axes"]))
     for name in summary["on_edge"]:
         out.print(text(f"note: the best value is on the edge of its grid: {name}", "yellow"))
     if summary["claims"]:

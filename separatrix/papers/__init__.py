@@ -16,7 +16,7 @@ from separatrix.errors import unknown
 from separatrix.theory.results import Result, registered
 
 if TYPE_CHECKING:
-    from separatrix.studies.figures import Figure
+    from separatrix.studies.figures import Shown
 
 PAPERS: Mapping[str, str] = {
     "convolution": "Malach & Shalev-Shwartz, Computational Separation Between Convolutional and "
@@ -62,12 +62,12 @@ def theorem(id: str) -> Result:
     return known[id]
 
 
-def figures(paper: str | None = None) -> Mapping[str, Figure]:
+def figures(paper: str | None = None) -> Mapping[str, Shown]:
     """The figures of one paper, or of all, by id."""
     return {figure.id: figure for module in _modules(paper, "figures") for figure in module.FIGURES}
 
 
-def figure(id: str) -> Figure:
+def figure(id: str) -> Shown:
     """One figure by its id, e.g. ``pooling/fig3a``."""
     known = figures(_paper_of(id))
     if id not in known:

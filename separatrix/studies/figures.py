@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +24,31 @@ Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
 
 
+class Shown(ABC):
+    """What ``reproduce`` can make: a :class:`Figure` of a study, or a :class:`Picture`."""
+
+    id: str
+    statement: str
+    notes: str
+    claims: Sequence[Claim]
+
+    @property
+    def paper(self) -> str:
+        return self.id.split("/", 1)[0]
+
+    @abstractmethod
+    def plan(self, scale: Scale) -> str | None:
+        """The name of the plan that a store keeps of it; None where there is nothing to run."""
+
+    @abstractmethod
+    def make(
+        self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
+    ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
+        """The chart, and what was found, as :func:`reproduce` prints it."""
+
+
 @dataclass(frozen=True)
-class Figure:
+class Figure(Shown):
     """A figure of a paper (or one that it should have had) as a study at either scale."""
 
     id: str
@@ -36,13 +60,63 @@ class Figure:
     y: str = "test_error"
     notes: str = ""
 
+    def plan(self, scale: Scale) -> str:
+        return self.study(scale).name
+
+    def make(
+        self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
+    ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
+        result = self.study(scale).run(store, workers=workers, progress=progress)
+        statuses = result.status_counts()
+        return self.draw(result), {
+            "cells": {
+                "planned": result.counts["planned"],
+                "reused": result.counts["reused"],
+                "ran": result.counts["ran"],
+                "diverged": statuses["diverged"],
+                "failed": statuses["failed"],
+            },
+            "series": result.curve(self.x, self.y).series(),
+            "axes": {"x": self.x, "y": self.y},
+            "chosen": _chosen(result),
+            "select": result.study.select,
+            "on_edge": result.on_edge(),
+            "claims": [_verdict(claim, result) for claim in self.claims],
+        }
+
+
+@dataclass(frozen=True)
+class Picture(Shown):
+    """A figure that shows something and trains nothing, such as examples of a task; it decides no claims."""
+
+    id: str
+    statement: str
+    draw: Callable[[Scale], alt.TopLevelMixin]
+    notes: str = ""
+
     @property
-    def paper(self) -> str:
-        return self.id.split("/", 1)[0]
+    def claims(self) -> Sequence[Claim]:  # type: ignore[override]
+        return ()
+
+    def plan(self, scale: Scale) -> None:
+        return None
+
+    def make(
+        self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
+    ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
+        return self.draw(scale), {
+            "cells": dict.fromkeys(("planned", "reused", "ran", "diverged", "failed"), 0),
+            "series": [],
+            "axes": {},
+            "chosen": [],
+            "select": None,
+            "on_edge": [],
+            "claims": [],
+        }
 
 
 def reproduce(
-    figure: Figure,
+    figure: Shown,
     scale: Scale,
     store: Store,
     *,
@@ -56,37 +130,18 @@ def reproduce(
     from separatrix.studies.charts import save_chart
 
     start = time.perf_counter()
-    result = figure.study(scale).run(store, workers=workers, progress=progress)
+    chart, found = figure.make(scale, store, workers, progress)
     stem = store.folder / "figures" / f"{figure.id.replace('/', '-')}-{scale}"
-    files = save_chart(figure.draw(result), stem)
-    statuses = result.status_counts()
-    summary = plain(
-        {
-            "figure": figure.id,
-            "statement": figure.statement,
-            "notes": figure.notes,
-            "scale": scale,
-            "cells": {
-                "planned": result.counts["planned"],
-                "reused": result.counts["reused"],
-                "ran": result.counts["ran"],
-                "diverged": statuses["diverged"],
-                "failed": statuses["failed"],
-            },
-            "series": result.curve(figure.x, figure.y).series(),
-            "axes": {"x": figure.x, "y": figure.y},
-            "chosen": _chosen(result),
-            "select": result.study.select,
-            "on_edge": result.on_edge(),
-            "claims": [_verdict(claim, result) for claim in figure.claims],
-            "seconds": time.perf_counter() - start,
-            "store": str(store.folder),
-            "figure_files": [str(path) for path in files],
-        }
-    )
+    files = save_chart(chart, stem)
+    about = {"figure": figure.id, "statement": figure.statement, "notes": figure.notes, "scale": scale}
+    made = {
+        "seconds": time.perf_counter() - start,
+        "store": str(store.folder),
+        "figure_files": [str(path) for path in files],
+    }
+    summary: dict[str, Any] = plain(about | found | made)
     stem.with_suffix(".json").write_text(json.dumps(summary, indent=1))
-    found: dict[str, Any] = summary
-    return found
+    return summary
 
 
 def _verdict(claim: Claim, result: Result) -> dict[str, Any]:

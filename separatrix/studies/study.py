@@ -158,6 +158,8 @@ class Study:
         counts = Counter[str]()
         if not missing:
             return counts
+        for task in self.tasks:
+            task.prepare()
         with progress.phase(self.name, total=len(wanted), done=len(wanted) - len(missing)) as shown:
             for report in executor.run(Queue(missing, executor.lanes), store, shown.tick):
                 counts["ran"] += len(report.chunk.cells)

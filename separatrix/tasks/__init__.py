@@ -11,6 +11,7 @@ from separatrix.tasks.bits import (
     hypercube,
 )
 from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.digits import DigitDetection
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
 
@@ -18,6 +19,7 @@ __all__ = [
     "Arrays",
     "BiasedBits",
     "BitDistribution",
+    "DigitDetection",
     "KPattern",
     "MarkovBits",
     "PatternDetection",

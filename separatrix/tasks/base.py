@@ -44,6 +44,10 @@ class Task(ABC):
     def kind(self) -> Literal["classification", "regression"]:
         return "classification"
 
+    def prepare(self) -> None:
+        """Called before the first cell of a run; raises an ``InputError`` where something is missing (a data set)."""
+        return
+
     def data(self) -> PyTree[Array]:
         """Arrays that all instances share (a data set), loaded once; most tasks need none."""
         return ()

@@ -1,17 +1,10 @@
-"""Where things are kept between runs: compiled programs and data, under the user's cache folder."""
+"""JAX's compiled programs, kept in the cache folder between runs."""
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from separatrix.cache import cache_folder
 
-
-def cache_folder() -> Path:
-    """``$SEPARATRIX_CACHE``, or ``separatrix`` in the user's cache folder."""
-    chosen = os.environ.get("SEPARATRIX_CACHE")
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "separatrix"
+__all__ = ["cache_folder", "use_compilation_cache"]
 
 
 def use_compilation_cache() -> None:

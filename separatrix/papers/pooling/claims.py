@@ -47,3 +47,12 @@ FIG3A = (
         _training_errors_are_zero,
     ),
 )
+
+FIG3C = (
+    Claim(
+        "pooling/fig3c-convpool-wins",
+        "ConvPool has a lower test error than MLP and SVM on detection of the digits three and five",
+        f"against each: {LOWER}",
+        _outperforms,
+    ),
+)

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from separatrix.learners import MLP, ConvPool, LinearSVM
 from separatrix.papers.pooling import claims
-from separatrix.studies.figures import Figure, Scale
+from separatrix.papers.pooling.pictures import examples_of_digits
+from separatrix.studies.figures import Figure, Picture, Scale
 from separatrix.studies.grid import grid
 from separatrix.studies.study import Study
-from separatrix.tasks import PatternDetection, Task
+from separatrix.tasks import DigitDetection, PatternDetection, Task
 from separatrix.training import Procedure
 
 if TYPE_CHECKING:
@@ -49,6 +50,14 @@ def _draw(result: Result) -> alt.TopLevelMixin:
     )
 
 
+def _draw_digits(result: Result) -> alt.TopLevelMixin:
+    return result.curve().plot(
+        title="Detection of a 3 or a 5 among digits: test error against training samples",
+        x_title="training samples",
+        y_title="test error",
+    )
+
+
 FIGURES = (
     Figure(
         id="pooling/fig3a",
@@ -56,5 +65,18 @@ FIGURES = (
         study=lambda scale: compare(PatternDetection(d=20, n=10), scale, "pooling/fig3a"),
         draw=_draw,
         claims=claims.FIG3A,
+    ),
+    Figure(
+        id="pooling/fig3c",
+        statement="Test error against train size on detection of the digits three and five among four digits of MNIST: "
+        "ConvPool, MLP and SVM",
+        study=lambda scale: compare(DigitDetection(n=4), scale, "pooling/fig3c"),
+        draw=_draw_digits,
+        claims=claims.FIG3C,
+    ),
+    Picture(
+        id="pooling/fig5",
+        statement="Examples of the detection problem with digits of MNIST",
+        draw=lambda _: examples_of_digits(DigitDetection(n=4)),
     ),
 )
