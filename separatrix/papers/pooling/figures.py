@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from separatrix.learners import MLP, ConvPool, LinearSVM
 from separatrix.papers.pooling import claims
 from separatrix.papers.pooling.pictures import examples_of_digits
 from separatrix.studies.figures import Figure, Picture, Scale
-from separatrix.studies.grid import grid
+from separatrix.studies.grid import Grid, grid
 from separatrix.studies.study import Study
 from separatrix.tasks import DigitDetection, PatternDetection, Task
 from separatrix.training import Procedure
@@ -50,6 +51,17 @@ def _draw(result: Result) -> alt.TopLevelMixin:
     )
 
 
+def compare_on_digits(scale: Scale) -> Study:
+    """The same comparison where d = 784. Pixels in [0, 1] want smaller rates (an MLP dies at 0.1), and the quick scale
+    stops at a mean loss of 1e-2 and keeps to four rates.
+    """
+    paper = scale == "paper"
+    rates = grid(1e-4, 1e-2, per_decade=3) if paper else Grid((3e-4, 1e-3, 3e-3, 1e-2))
+    procedure = Procedure(max_steps=20_000 if paper else 2_000, target_loss=1e-3 if paper else 1e-2)
+    study = compare(DigitDetection(n=4), scale, "pooling/fig3c")
+    return replace(study, tune={"learning_rate": rates}, procedure=procedure)
+
+
 def _draw_digits(result: Result) -> alt.TopLevelMixin:
     return result.curve().plot(
         title="Detection of a 3 or a 5 among digits: test error against training samples",
@@ -70,7 +82,7 @@ FIGURES = (
         id="pooling/fig3c",
         statement="Test error against train size on detection of the digits three and five among four digits of MNIST: "
         "ConvPool, MLP and SVM",
-        study=lambda scale: compare(DigitDetection(n=4), scale, "pooling/fig3c"),
+        study=compare_on_digits,
         draw=_draw_digits,
         claims=claims.FIG3C,
     ),

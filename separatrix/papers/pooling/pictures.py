@@ -29,14 +29,14 @@ def examples_of_digits(task: DigitDetection, seed: int = 0) -> alt.TopLevelMixin
     rows = []
     for sign, digit in ((1, task.positive), (-1, task.negative)):
         for column, patterns in enumerate(x[y == sign][:_SHOWN]):
-            row = f"y = {sign:+d}: a {digit} and no {task.positive + task.negative - digit}"
+            row = f"y = {'+' if sign > 0 else '−'}1: a {digit} and no {task.positive + task.negative - digit}"
             rows.append({"label": row, "column": column, "picture": data_address(grid(patterns))})
     labels = list(dict.fromkeys(row["label"] for row in rows))
     across = alt.X("column:O", axis=None, scale=alt.Scale(paddingInner=0.1, paddingOuter=0))
     panels = [
         alt.Chart(alt.InlineData([row for row in rows if row["label"] == label]), title=label)
-        .mark_image(width=_PIXELS, height=_PIXELS)
-        .encode(x=across, url="picture:N")
+        .mark_image(width=_PIXELS, height=_PIXELS, baseline="middle")
+        .encode(x=across, y=alt.value(_PIXELS / 2), url="picture:N")
         .properties(width=_SHOWN * _PIXELS * 1.1, height=_PIXELS)
         for label in labels
     ]

@@ -71,13 +71,13 @@ class DataSet:
         if given is not None:
             self._take_from(given, origins, shown)
             return self._ordered(origins)
-        reasons = []
+        reasons: list[str] = []
         for source in self.sources:
             if not self._missing(origins):
                 break
             shown.say(f"trying {source.label}")
             try:
-                reasons += [f"{source.label}: {wrong}" for wrong in self._take(source, origins, shown)]
+                self._take(source, origins, reasons, shown)
             except DataError as error:
                 reasons.append(f"{source.label}: {error}")
                 shown.say(reasons[-1])
@@ -88,26 +88,25 @@ class DataSet:
             )
         return self._ordered(origins)
 
-    def _take(self, source: Source, origins: dict[str, str], watch: Watch) -> list[str]:
-        """Place what a source has and is right; what was wrong, in words."""
-        wrong = []
+    def _take(self, source: Source, origins: dict[str, str], wrong: list[str], watch: Watch) -> None:
+        """Place what a source has and is right; ``wrong`` gets what was not, in words."""
         for file, content in source.fetch(self._missing(origins), watch):
             found = md5(content)
             if len(content) != file.size or found != file.md5:
-                wrong.append(f"{file.name} must have the md5 {file.md5}, got {found}")
+                wrong.append(f"{source.label}: {file.name} must have the md5 {file.md5}, got {found}")
                 watch.say(wrong[-1])
                 continue
             write_whole(self.path(file), content)
             origins[file.name] = source.label
-        return wrong
 
     def _take_from(self, given: Path, origins: dict[str, str], watch: Watch) -> None:
         if not given.is_dir():
             raise InputError(f"--from must be a folder that exists, got {str(given)!r}")
         folder = Folder(given)
-        wrong = self._take(folder, origins, watch)
+        wrong: list[str] = []
+        self._take(folder, origins, wrong, watch)
         if wrong:
-            raise InputError(f"{given}: {wrong[0]} (of what is in the file, uncompressed)")
+            raise InputError(f"{wrong[0]} (of what is in the file, uncompressed)")
         missing = self._missing(origins)
         unreadable = [file.name for file in missing if folder.find(file)]
         if unreadable:

@@ -17,7 +17,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 CONNECT_SECONDS, READ_SECONDS, NPM_SECONDS = 5, 20, 300
 _UNREADABLE = (OSError, EOFError, zlib.error, tarfile.TarError)
@@ -201,7 +201,7 @@ class Folder(Source):
         return next((self.path / name for name in names if (self.path / name).is_file()), None)
 
 
-def unpacked(opened: IO[bytes], size: int) -> bytes:
+def unpacked(opened: io.BufferedIOBase, size: int) -> bytes:
     """The content of a plain or gzipped file, or its first ``size`` + 1 bytes: what is longer is wrong anyway."""
     packed = opened.read(2) == b"\x1f\x8b"
     opened.seek(0)
