@@ -24,7 +24,7 @@ LAYERS = (
     ("tasks",),
     ("specs",),
     ("rules",),
-    ("errors", "cache"),
+    ("errors", "cache", "files"),
 )
 """From the top down: a module may import its own layer and those below it."""
 
@@ -70,7 +70,7 @@ def test_papers_do_not_import_each_other():
 
 def test_every_top_level_module_has_a_layer():
     found = {module.name for module in pkgutil.iter_modules([str(ROOT)])}
-    assert found - {"__main__"} == set(LEVEL) & found
+    assert found - {"__main__"} <= set(LEVEL)
     for name in separatrix.__all__:
         assert getattr(separatrix, name) is not None
     with pytest.raises(AttributeError):
