@@ -33,7 +33,7 @@ Keyed = dict[tuple[str, int, float, int], dict[str, Any]]
 def sweep(seeds: int) -> sx.Study:
     """The networks of the figure with the grid as it stands (extensions depend on results, so they are left out)."""
     study = next(figure for figure in FIGURES if figure.id == "pooling/fig3a").study("paper")
-    networks = {label: learner for label, learner in study.labelled.items() if isinstance(learner, Trained)}
+    networks = {label: learner for label, learner in study.labelled if isinstance(learner, Trained)}
     tune = {name: sx.Grid(grid.values) for name, grid in study.tune.items()}
     return dataclasses.replace(study, learners=networks, seeds=seeds, tune=tune)
 

@@ -144,6 +144,15 @@ def curve_chart(
     return alt.LayerChart(layer=layers, title=heading, width=width, height=height)
 
 
+def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **options: Any) -> alt.TopLevelMixin:
+    """Curve charts side by side, in the order given, each under its own name."""
+    charts = [
+        curve_chart(curve, title=name, **({"width": 320, "height": 260} | options)) for name, curve in curves.items()
+    ]
+    rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
+    return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
+
+
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False) -> str:
     """What the points and intervals are, in words."""
     counts = sorted({int(row["n"]) for row in rows})
