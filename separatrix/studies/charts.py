@@ -119,6 +119,7 @@ def curve_chart(
     shape = alt.Shape("learner:N", scale=alt.Scale(domain=learners, range=_cycled(SHAPES, len(learners))), legend=None)
     hover = alt.selection_point(fields=["learner"], on="pointerover", clear="pointerout", empty=True)
     shown = alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.15))
+    thickness = alt.when(alt.datum.learner == learners[0]).then(alt.value(2.8)).otherwise(alt.value(2.0))
     x = alt.X(
         "x_drawn:Q",
         scale=x_scale.encoding(),
@@ -135,7 +136,7 @@ def curve_chart(
         layers.append(base.mark_area(opacity=0.16, clip=True, line=False).encode(**limits))
     else:
         layers.append(base.mark_rule(strokeWidth=1.6, clip=True).encode(**limits, opacity=shown))
-    layers.append(base.mark_line().encode(y=y, opacity=shown, strokeWidth=_thickness(learners)))
+    layers.append(base.mark_line().encode(y=y, opacity=shown, strokeWidth=thickness))
     points = base.mark_point(size=58, filled=True, stroke="white", strokeWidth=0.8, opacity=1)
     layers.append(points.encode(y=y, shape=shape, opacity=shown, tooltip=_tooltip(curve)).add_params(hover))
     layers += _labels(rows, learners, colour, shape, shown, x_scale, y_scale, y_axis)
@@ -239,11 +240,6 @@ def _bands_are_legible(learners: Sequence[str], rows: Sequence[Mapping[str, Any]
 def _step_apart(places: Sequence[float], learners: int, width: float, log: bool) -> float:
     """Pixels between the bars of neighbouring learners at one place."""
     return min(5.0, 0.6 * Ruler.around(places, width, log).closest(places) / learners)
-
-
-def _thickness(learners: Sequence[str]) -> alt.StrokeWidth:
-    widths = [2.8, *[2.0] * (len(learners) - 1)]
-    return alt.StrokeWidth("learner:N", scale=alt.Scale(domain=list(learners), range=widths), legend=None)
 
 
 def _vertical(rows: Sequence[Mapping[str, Any]], reference: float | None, height: int, log: bool) -> Ruler:
