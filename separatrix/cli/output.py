@@ -10,8 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
+from separatrix.cli.failed import PipeClosed
 from separatrix.report.words import bytes_in_words, number, shortened
+from separatrix.rules import Choice, Rule
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -46,11 +49,30 @@ def store_option(text: str = "The folder of records.") -> Callable[[Command], Co
     )
 
 
+class Ruled(click.ParamType[Any]):
+    """A value that obeys one of separatrix's rules, so that what is wrong with it is said as everywhere else."""
+
+    name = "value"
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.rule.accept(param.name if param is not None and param.name else "value", value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        names = self.rule.options if isinstance(self.rule, Choice) else ()
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
 def emit(document: Any) -> None:
     """Print the one JSON document."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)  # an exact bound may have more digits than Python prints by default
-    click.echo(json.dumps(document, indent=1, allow_nan=False))
+    try:
+        click.echo(json.dumps(document, indent=1, allow_nan=False))
+    except BrokenPipeError:
+        raise PipeClosed from None
 
 
 @contextlib.contextmanager
@@ -82,7 +104,7 @@ def console(*, stderr: bool = False) -> Console:
 
     class Plain(Base):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
+            raise PipeClosed
 
     stream = sys.stderr if stderr else sys.stdout
     made = Plain(file=stream, highlight=False, soft_wrap=False)
@@ -117,6 +139,7 @@ def worded(status: str) -> Any:
 __all__ = [
     "DEFAULT_STORE",
     "STYLES",
+    "Ruled",
     "bytes_in_words",
     "console",
     "emit",

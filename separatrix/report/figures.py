@@ -72,7 +72,7 @@ def _caption(summary: Mapping[str, Any]) -> list[str]:
     told = [
         f"Points are means of {axes['y'].replace('_', ' ')} over {seeds}; bands or bars are 95% intervals of the mean "
         "over seeds, joined for errors on a sample with the exact interval of the pooled proportion.",
-        f"Scale: {summary['scale']}. {cells['planned']} cells planned, {cells['diverged']} diverged, "
+        f"{_scale(summary['scale'])} {cells['planned']} cells planned, {cells['diverged']} diverged, "
         f"{cells['failed']} failed.",
     ]
     if summary["select"] == "test":
@@ -84,6 +84,10 @@ def _caption(summary: Mapping[str, Any]) -> list[str]:
     if summary["notes"]:
         told.append(summary["notes"])
     return told
+
+
+def _scale(name: str) -> str:
+    return {"quick": "Quick scale.", "paper": "The paper's scale."}.get(name, "A study of one size.")
 
 
 def _alternative(summary: Mapping[str, Any]) -> str:
