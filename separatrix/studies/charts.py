@@ -7,6 +7,7 @@ in alphabetical order (they keep the order of the study, the first in the strong
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import math
@@ -176,6 +177,7 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     return [write_whole(place.with_name(place.name + suffix), content) for suffix, content in made.items()]
 
 
+@functools.cache
 def javascript_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that loads nothing else."""
     import vl_convert
