@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from separatrix.files import write_whole
 from separatrix.studies.progress import Progress
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
@@ -84,7 +85,7 @@ def reproduce(
             "figure_files": [str(path) for path in files],
         }
     )
-    stem.with_suffix(".json").write_text(json.dumps(summary, indent=1))
+    write_whole(stem.with_suffix(".json"), json.dumps(summary, indent=1))
     found: dict[str, Any] = summary
     return found
 
