@@ -29,7 +29,7 @@ _PACKAGES = ("jax", "equinox", "optax", "numpy", "scipy", "scikit-learn", "polar
 class ClaimView:
     """A claim as the atlas shows it."""
 
-    claim: papers.Tested
+    claim: papers.KnownClaim
     verdict: str
     source: str
     evidence: Sequence[Section]
@@ -111,7 +111,7 @@ def _claims(
     return {paper: those for paper, those in views.items() if those}
 
 
-def _by_figures(claim: papers.Tested, found: Sequence[Mapping[str, Any]]) -> ClaimView:
+def _by_figures(claim: papers.KnownClaim, found: Sequence[Mapping[str, Any]]) -> ClaimView:
     """The verdict at the paper's scale where it was run, with the evidence of every scale."""
     decided = {summary["scale"]: entry for summary in found for entry in summary["claims"] if entry["id"] == claim.id}
     if not decided:
@@ -125,7 +125,7 @@ def _by_figures(claim: papers.Tested, found: Sequence[Mapping[str, Any]]) -> Cla
     return ClaimView(claim, decided[scale]["verdict"], f"{claim.test} at {scale} scale", parts)
 
 
-def _by_certificates(claim: papers.Tested, certificates: Mapping[str, Sequence[Mapping[str, Any]]]) -> ClaimView:
+def _by_certificates(claim: papers.KnownClaim, certificates: Mapping[str, Sequence[Mapping[str, Any]]]) -> ClaimView:
     those = [certificate for certificate in certificates.get(claim.id, ()) if not is_printed(certificate)]
     if not those:
         return ClaimView(claim, "not run", f"separatrix certify {claim.id} --store ...", ())

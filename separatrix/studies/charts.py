@@ -22,17 +22,8 @@ from separatrix.errors import InputError
 from separatrix.files import write_whole
 from separatrix.studies.curve import Curve
 from separatrix.studies.rulers import Ruler, spread
+from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES, THEME
 
-PALETTE = ("#0B5FA5", "#D1480F", "#0B8A6A", "#8A3FA0", "#B07A00", "#2E9BD6", "#C2387A", "#6B6B6B", "#7A4A21")
-"""After Okabe and Ito, darkened to be read as text: apart for the colour-blind, and on white or dark paper."""
-
-_PENTAGON = "M0,-1L0.95,-0.31L0.59,0.81L-0.59,0.81L-0.95,-0.31Z"
-SHAPES = (
-    *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"),
-    _PENTAGON,
-)
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-INK, FAINT, GRID = "#222222", "#5F5F5F", "#E4E4E4"
 WIDTH, HEIGHT = 520, 320
 _BANDS_UP_TO = 3
 _GLOBALS = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite; window.vega = vega;"
@@ -45,40 +36,6 @@ _NAMES = {
     "train_error": "training error",
     "train_loss": "training loss",
 }
-
-
-@alt.theme.register("separatrix", enable=False)
-def _theme() -> alt.theme.ThemeConfig:
-    axis: dict[str, Any] = {
-        "labelFont": FONT,
-        "titleFont": FONT,
-        "labelFontSize": 12,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titlePadding": 9,
-        "labelColor": INK,
-        "titleColor": INK,
-        "gridColor": GRID,
-        "domainColor": FAINT,
-        "tickColor": FAINT,
-        "labelPadding": 5,
-    }
-    title = {"font": FONT, "subtitleFont": FONT, "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": FAINT}
-    config: Any = {
-        "font": FONT,
-        "background": "white",
-        "padding": 12,
-        "view": {"stroke": None},
-        "axis": axis,
-        "title": title | {"anchor": "start", "offset": 14, "color": INK, "subtitlePadding": 5},
-        "text": {"font": FONT},
-    }
-    return {"config": config}
-
-
-def use_theme() -> None:
-    """Give every chart of this session (a notebook) the fonts and lines that saved charts have."""
-    alt.theme.enable("separatrix")
 
 
 def curve_chart(
@@ -165,7 +122,7 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     import vl_convert
 
     place = Path(stem)
-    with alt.theme.enable("separatrix"):
+    with alt.theme.enable(THEME):
         specification = chart.to_dict()
     version = _vegalite_version()
     made: dict[str, bytes | str] = {

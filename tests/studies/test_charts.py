@@ -6,10 +6,11 @@ import math
 import pytest
 
 from separatrix.errors import InputError
-from separatrix.studies.charts import PALETTE, curve_chart, save_chart, specification_of
+from separatrix.studies.charts import curve_chart, save_chart, specification_of
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import Summary, error_interval
 from separatrix.studies.rulers import Ruler, spread
+from separatrix.studies.theme import PALETTE
 
 SIZES = (10.0, 25.0, 160.0)
 
