@@ -24,7 +24,7 @@ LAYERS = (
     ("tasks",),
     ("specs",),
     ("rules",),
-    ("errors", "cache", "files"),
+    ("errors", "cache", "files", "schema"),
 )
 """From the top down: a module may import its own layer and those below it."""
 

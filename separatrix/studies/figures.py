@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from separatrix.errors import InputError
 from separatrix.files import write_whole
 from separatrix.studies.progress import Progress
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
 from separatrix.studies.study import Study
-from separatrix.studies.verdicts import Claim
+from separatrix.studies.verdicts import Claim, Verdict
 from separatrix.theory.certificate import plain
 
 if TYPE_CHECKING:
@@ -86,12 +91,26 @@ def reproduce(
             "claims": [_verdict(claim, result) for claim in figure.claims],
             "seconds": time.perf_counter() - start,
             "store": str(store.folder),
+            "made": _made(),
             "figure_files": [str(path) for path in files],
         }
     )
-    write_whole(stem.with_suffix(".json"), json.dumps(summary, indent=1))
+    write_whole(stem.with_name(f"{stem.name}.json"), json.dumps(summary, indent=1))
     found: dict[str, Any] = summary
     return found
+
+
+def _made() -> dict[str, str]:
+    """When, with what and on what."""
+    import jax
+
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "separatrix": version("separatrix"),
+        "jax": version("jax"),
+        "device": jax.devices()[0].device_kind,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
 
 
 def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
@@ -103,7 +122,10 @@ def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
 
 
 def _verdict(claim: Claim, result: Result) -> dict[str, Any]:
-    verdict = claim.decide(result)
+    try:
+        verdict = claim.decide(result)
+    except InputError as missing:  # a learner without a single record
+        verdict = Verdict("inconclusive", {"missing": str(missing)})
     return {
         "id": claim.id,
         "statement": claim.statement,

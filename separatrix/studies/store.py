@@ -18,13 +18,10 @@ from typing import Any
 import polars as pl
 
 from separatrix.files import write_whole
+from separatrix.schema import FINAL, SCHEMA
 from separatrix.specs import content_hash
-from separatrix.training.records import SCHEMA
 
 FORMAT = "1"
-FINAL = ("ok", "diverged")
-"""The statuses that are results; a ``failed`` cell is run again."""
-
 _COMPACT_ABOVE = 256
 
 

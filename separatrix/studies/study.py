@@ -11,13 +11,14 @@ from typing import Any
 from separatrix.errors import InputError, unknown
 from separatrix.learners import Learner, as_learner
 from separatrix.rules import Choice, Whole
+from separatrix.schema import FINAL
 from separatrix.specs import has_field
 from separatrix.studies.executors import Executor, executor_for
 from separatrix.studies.grid import Grid, as_grid
 from separatrix.studies.progress import Progress, Silent
 from separatrix.studies.queue import Queue
 from separatrix.studies.result import Result
-from separatrix.studies.store import FINAL, Store
+from separatrix.studies.store import Store
 from separatrix.studies.tuning import Condition
 from separatrix.tasks import Task
 from separatrix.training import Cell, Procedure
@@ -142,7 +143,9 @@ class Study:
         while True:
             store.save_plan(self.name, list(wanted), {"select": self.select})
             counts += self._run_missing(wanted, store, executor, progress)
-            records = {row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted}
+            records: dict[str, Mapping[str, Any]] = {
+                row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted
+            }
             extended = {
                 cell.key: cell
                 for condition in conditions

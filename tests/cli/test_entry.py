@@ -66,7 +66,7 @@ def test_the_default_store_is_the_studies(capsys):
         (["certify", "convolution/theorem-12", "--set", "weights=sing"], "did you mean 'sign'?"),
         (["list", "theorem"], "did you mean 'theorems'?"),
         (["list", "theorems", "more"], "unexpected extra argument"),
-        (["reproduce", "pooling/fig3"], "did you mean 'pooling/fig3a'?"),
+        (["reproduce", "pooling/fig3"], "did you mean 'pooling/fig3"),
         (["reproduce", "pooling/fig3a", "--scale", "papr"], "did you mean 'paper'?"),
         (["reproduce", "pooling/fig3a", "--workers", "-1"], "workers must be an integer of at least 0, got '-1'"),
         (["reproduce", "pooling/fig3a", "--workers", "two"], "workers must be an integer of at least 0, got 'two'"),

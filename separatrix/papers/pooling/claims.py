@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from separatrix.studies.verdicts import LOWER, Claim, Difference, Outcome, Verdict, alike, all_of, change, lower
+from separatrix.studies.verdicts import LOWER, Claim, Outcome, Verdict, alike, all_of, change, lower
 
 if TYPE_CHECKING:
+    from separatrix.studies.curve import Difference
     from separatrix.studies.result import Result
 
 BASELINES = ("MLP", "SVM")
-KINDS: Mapping[str, Mapping[str, Any]] = {kind: {"noise": kind} for kind in ("ball", "sphere", "radius", "gaussian")}
 HARMLESS = 0.02
 SIMILAR = 0.05
 
@@ -25,7 +25,11 @@ def _outperforms(where: Mapping[str, Any] | None = None, x: str = "train_size") 
 
 
 def _for_every_noise(decide: Callable[[Mapping[str, Any]], Callable[[Result], Verdict]]) -> Callable[[Result], Verdict]:
-    return lambda result: all_of({kind: decide(where)(result) for kind, where in KINDS.items()})
+    def decide_all(result: Result) -> Verdict:
+        kinds = dict.fromkeys(getattr(task, "noise", "none") for task in result.study.tasks)
+        return all_of({kind: decide({"noise": kind})(result) for kind in kinds})
+
+    return decide_all
 
 
 def _training_errors(result: Result, where: Mapping[str, Any] | None = None) -> dict[str, dict[float, float]]:
@@ -138,19 +142,19 @@ FIG3B = (
     Claim(
         "pooling/fig3b-convpool-wins",
         "With noise ConvPool performs well and outperforms MLP (and the linear method)",
-        f"for every kind of noise, against each: {LOWER}",
+        f"for every kind of noise run, against each: {LOWER}",
         _for_every_noise(_outperforms),
     ),
     Claim(
         "pooling/fig3b-linear-fails",
         "With noise the linear method fails, but ConvPool performs well",
-        "for every kind of noise, at the largest train size: the SVM's 95% interval lies above 0.05, ConvPool's below",
+        "for every kind of noise run, at the largest train size: the SVM's 95% interval lies above 0.05, ConvPool's below",
         _for_every_noise(_linear_fails),
     ),
     Claim(
         "pooling/fig3b-training-errors",
         "With noise the training error of the linear model was non-zero in many cases, of the others zero",
-        "for every kind of noise, counted: zero for the networks at every train size and seed, not for the SVM at some",
+        "for every kind of noise run, counted: zero for the networks at every train size and seed, not for the SVM at some",
         _for_every_noise(_only_the_linear_model_fails_to_fit),
     ),
 )
@@ -159,19 +163,19 @@ FIG4 = (
     Claim(
         "pooling/fig4-baselines-deteriorate",
         "Increasing n worsens MLP and SVM",
-        "for every kind of noise, each: the error's change from the least n to the greatest has a 95% interval above 0",
+        "for every kind of noise run, each: the error's change from the least n to the greatest has a 95% interval above 0",
         _for_every_noise(_increases),
     ),
     Claim(
         "pooling/fig4-convpool-mildly-affected",
         "ConvPool is only mildly affected by n",
-        "for every kind of noise: the upper 95% limit of its change is below half the lower limit of each baseline's",
+        "for every kind of noise run: the upper 95% limit of its change is below half the lower limit of each baseline's",
         _for_every_noise(_mildly),
     ),
     Claim(
         "pooling/fig4-convpool-wins",
         "ConvPool outperforms MLP and SVM at every n",
-        f"for every kind of noise, against each: {LOWER}",
+        f"for every kind of noise run, against each: {LOWER}",
         _for_every_noise(lambda where: _outperforms(where, "n")),
     ),
 )
