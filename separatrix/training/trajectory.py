@@ -50,22 +50,33 @@ def follow(cell: Cell, steps: int, keep: Sequence[int] | None = None) -> Traject
     Every step's parameters are kept, or those of the increasing steps ``keep``. The result is in the cell's
     precision; theorems take ``Procedure(precision="float64")``.
     """
+    return follow_all([cell], steps, keep)[0]
+
+
+def follow_all(cells: Sequence[Cell], steps: int, keep: Sequence[int] | None = None) -> list[Trajectory]:
+    """The same for small cells of one fleet side by side, say for many seeds."""
     at = tuple(range(steps + 1)) if keep is None else tuple(keep)
     if not at or at[0] < 0 or at[-1] > steps or any(i >= j for i, j in itertools.pairwise(at)):
         raise InputError(f"keep must be increasing steps from 0 to {steps}, got {at}")
-    with numerics(cell.procedure.precision):
-        values = stacked([cell], 1, cell.procedure.precision)
-        program = program_for(cell, Layout(1, cell.bucket))
-        train, _, test = samples([cell], values)
+    if len({cell.fleet for cell in cells}) != 1:
+        raise InputError("cells must be of one fleet to be followed together")
+    cell, precision = cells[0], cells[0].procedure.precision
+    with numerics(precision):
+        values = stacked(cells, len(cells), precision)
+        program = program_for(cell, Layout(len(cells), cell.bucket))
+        train, _, test = samples(cells, values)
         fixed, state = program.start(values)
         given = Given(values, fixed, train, test)
         params = _walk(program)(given, state, jnp.asarray((0, *at), jnp.int32))
-        instance = cell.task.instance(stream(cell.seed, "instance"), cell.task.data())
-    first: PyTree = jax.tree.map(lambda array: np.asarray(array[0]), (params, train, fixed))
-    stacked_params, sample, alone = first
-    size = cell.bucket if cell.train_size is None else cell.train_size
-    own = jax.tree.map(np.asarray, instance)
-    return Trajectory(stacked_params, Sample(*(array[:size] for array in sample)), alone, program.rest, at, own)
+        instances = [own.task.instance(stream(own.seed, "instance"), own.task.data()) for own in cells]
+    kept, sample, alone = jax.tree.map(np.asarray, (params, train, fixed))
+    found = []
+    for lane, (own, instance) in enumerate(zip(cells, instances, strict=True)):
+        size = own.bucket if own.train_size is None else own.train_size
+        params, drawn, fixed = jax.tree.map(lambda array, lane=lane: array[lane], (kept, tuple(sample), alone))
+        drawn = Sample(*(array[:size] for array in drawn))
+        found.append(Trajectory(params, drawn, fixed, program.rest, at, jax.tree.map(np.asarray, instance)))
+    return found
 
 
 @functools.lru_cache(maxsize=32)

@@ -361,8 +361,8 @@ def lemma_c_2(
 
 @result(
     "pooling/lemma-5.5",
-    "At every step 1 <= t <= T1, for every input of the support, every filter and every place j <= n (printed: j <= d), "
-    "the product x[j] . w_i is at most 2 eta_1 t.",
+    "At every step 1 <= t <= T1, for every input of the support, every filter and every place j <= n (printed: j <= "
+    "d), the product x[j] . w_i is at most 2 eta_1 t.",
 )
 def lemma_5_5(
     d: Dimension = 5,

@@ -127,7 +127,7 @@ def run_of(setting: Setting, path: Trajectory, eta_1_steps: int) -> Run:
         np.linalg.norm(W, axis=1),
         np.linalg.norm(np.diff(W, axis=0), axis=1),
         np.asarray(path.params.a[0]),  # type: ignore[attr-defined]
-        patterns_present(path.sample.x, path.instance),
+        patterns_present(np.asarray(path.sample.x), path.instance),
         np.asarray(path.sample.y),
     )
 
@@ -146,6 +146,19 @@ def features(products: Floats, present: Bools) -> Floats:
     for j, row in enumerate(products):
         np.maximum(pooled, np.where(present[:, j, None], row, 0), out=pooled)
     return pooled
+
+
+@functools.lru_cache(maxsize=8)
+def pattern_sets(n: int, l: int) -> tuple[Bools, Floats, Floats]:  # noqa: E741
+    """The whole support as sets of patterns: presence (a row a set), labels, probabilities; the task's own list."""
+    import jax.numpy as jnp
+
+    from separatrix.tasks import PatternDetection
+    from separatrix.training.engine import numerics
+
+    with numerics("float64"):
+        x, y, p = PatternDetection(l, n, patterns="standard").pattern_sets(jnp.eye(l))
+        return np.asarray(x).max(axis=1) > 0.5, np.asarray(y), np.asarray(p)
 
 
 def assumptions(setting: Setting) -> list[Assumption]:
