@@ -18,7 +18,7 @@ from separatrix.learners import Network
 from separatrix.tasks import stream
 from separatrix.training.blocks import Layout
 from separatrix.training.cell import Cell
-from separatrix.training.engine import numerics, program_for, samples, stacked
+from separatrix.training.engine import numerics, program_for, stacked, training_sample
 from separatrix.training.program import Given, Program, State
 from separatrix.training.samples import Sample
 
@@ -64,9 +64,9 @@ def follow_all(cells: Sequence[Cell], steps: int, keep: Sequence[int] | None = N
     with numerics(precision):
         values = stacked(cells, len(cells), precision)
         program = program_for(cell, Layout(len(cells), cell.bucket))
-        train, _, test = samples(cells, values)
+        train = training_sample(cells, values)
         fixed, state = program.start(values)
-        given = Given(values, fixed, train, test)
+        given = Given(values, fixed, train, train)  # no step looks at a test sample
         params = _walk(program)(given, state, jnp.asarray((0, *at), jnp.int32))
         instances = [own.task.instance(stream(own.seed, "instance"), own.task.data()) for own in cells]
     kept, sample, alone = jax.tree.map(np.asarray, (params, train, fixed))

@@ -140,9 +140,7 @@ def realised_labellings(points: Ints, labels: Ints, dimension: int) -> int:
     size = len(points)
     alpha = second_layer(labels).astype(np.float64)
     sums = pattern_sums(points, dimension)
-    filters = np.concatenate(
-        [np.maximum(alpha, 0)[:, :, None] * sums, np.maximum(-alpha, 0)[:, :, None] * sums], 1
-    )
+    filters = np.concatenate([np.maximum(alpha, 0)[:, :, None] * sums, np.maximum(-alpha, 0)[:, :, None] * sums], 1)
     a = np.repeat([1.0, -1.0], size)
     return int((equation_1(filters, a, points) == (size - 1) * labels).all(axis=1).sum())
 

@@ -45,6 +45,7 @@ class Setting:
     eta_1: float
     r: float
     seed: int
+    patterns: str = "orthogonal"
 
     @staticmethod
     def of(
@@ -70,7 +71,7 @@ class Setting:
 
         learner = Trained(ConvPool(self.k, "sphere", self.r), Layerwise(self.T1, self.eta_1, eta_2), "logistic")
         procedure = Procedure(precision="float64", evaluation="sample", test_size=1, validation_size=1)
-        return Cell(PatternDetection(self.d, self.n, self.l), learner, self.m, self.seed, procedure)
+        return Cell(PatternDetection(self.d, self.n, self.l, self.patterns), learner, self.m, self.seed, procedure)
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,7 @@ def lemma_5_2(
     filters = 8 * d**3 + 1 if k is None else k
     stated = d if version == "printed" else patterns
     probability = lucky_probability(patterns)
-    failure = failure_probability(
-        filters, probability, Fraction(filters, 4 * stated), Fraction(filters, stated)
-    )
+    failure = failure_probability(filters, probability, Fraction(filters, 4 * stated), Fraction(filters, stated))
     positive, negative = count_lucky(filters, patterns, seed)
     measured: dict[str, Any] = {
         "probability": probability,

@@ -46,7 +46,7 @@ def theorem_5_1(
     eta_1: MaybePositive = None,
     eta_2: MaybePositive = None,
     r: MaybePositive = None,
-    runs: Annotated[int, Whole(0)] = 48,
+    runs: Annotated[int, Whole(0)] = 96,
     version: Version = "corrected",
     seed: Seed = 0,
 ) -> Finding:
