@@ -6,6 +6,8 @@ answers the same on all inputs with the same set: a sum over the sets is the err
 
 from __future__ import annotations
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -25,6 +27,7 @@ def exact_error(task: PatternDetection, instance: np.ndarray, network: Network) 
     the same patterns is refused; one that does so only rarely is not seen, so give it networks that pool.
     """
     with numerics(str(instance.dtype)):
+        network = jax.tree.map(lambda leaf: jnp.asarray(leaf) if eqx.is_array_like(leaf) else leaf, network)
         points = task.pattern_sets(jnp.asarray(instance))
         x, y, p = (np.asarray(part) for part in points)
         outputs = np.concatenate(

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from separatrix.errors import InputError
 from separatrix.papers.pooling import second_layer
 from separatrix.papers.pooling.convergence import MOST_STEPS, steps_to_half
 from separatrix.papers.pooling.first_layer import Setting, features, first_layer, pattern_sets
 from separatrix.papers.pooling.margins import least_norm_separator
 from separatrix.papers.pooling.scaling import exponent, limit_errors
-from separatrix.papers.pooling.second_layer import error_of, v_star
+from separatrix.papers.pooling.second_layer import error_of, smallest_m, v_star
 from separatrix.papers.pooling.theorems import appendix_a, theorem_5_1
 
 SMALL = {"d": 4, "n": 3, "T1": 10, "T2": 400, "runs": 0}
@@ -68,6 +69,7 @@ def test_v_star_margin_is_that_of_the_inputs_themselves():
         points = setting.cell().task.population(jnp.asarray(path.instance))
         network = path.network(10)
         outputs = np.asarray(ConvPoolNet(jnp.asarray(network.W), jnp.asarray(v))(points.x))
+    assert len(points.x) > len(pattern_sets(3, 4)[0])
     margin = float((np.asarray(points.y) * outputs).min())
     assert theorem_5_1(**SMALL, seed=3).measured["margin_v_star"] == pytest.approx(margin, rel=1e-9)
 
@@ -92,6 +94,11 @@ def test_outside_and_vacuous():
     assert theorem_5_1(**SMALL, m=40, seed=3).status == "vacuous"
 
 
+def test_a_support_too_large_is_refused_at_once():
+    with pytest.raises(InputError, match="fewer patterns l"):
+        theorem_5_1(d=20, n=15)
+
+
 def test_error_of_counts_the_wrong_sets():
     present, y, p = pattern_sets(4, 5)
     assert error_of(y, 4, 5) == 0
@@ -106,6 +113,15 @@ def test_limit_errors_do_not_depend_on_the_neighbours():
     alone = [limit_errors(4, 4, 4, 1, 20 + run)[0][0] for run in range(6)]
     assert together == pytest.approx(alone)
     assert 0 < together.mean() <= 0.5
+
+
+def test_smallest_m_is_the_smallest():
+    def bound(m, d):
+        root = (51_200 * d) ** 0.5
+        return 2 * root / (m / 2) ** 0.5 + (1 + root) * (2 * np.log(40) / (m / 2)) ** 0.5
+
+    for d in (3, 4, 9):
+        assert bound(smallest_m(d), d) < 1 <= bound(smallest_m(d) - 2, d)
 
 
 def test_exponent_of_a_known_law():

@@ -21,8 +21,8 @@ MOST_STEPS = 100_000
 
 @result(
     "pooling/appendix-a",
-    "From a = 0, on features of norm 1 and with the step sizes of Ji & Telgarsky, half of the maximum margin is reached "
-    "after O(1/gamma^2) = O(d) steps (up to log m).",
+    "From a = 0, on features of norm 1 and with the step sizes of Ji & Telgarsky, half of the maximum margin is "
+    "reached after O(1/gamma^2) = O(d) steps (up to log m).",
 )
 def appendix_a(
     n: Annotated[int, Whole(2)] = 4,
@@ -31,9 +31,10 @@ def appendix_a(
     runs: Annotated[int, Whole(2)] = 8,
     seed: Seed = 0,
 ) -> Finding:
-    r"""Appendix A of Brutzkus & Globerson: logistic regression on z(x)/||z(x)||, first layer by Algorithm 1, for d = 4, 6, 8.
+    r"""Appendix A of Brutzkus & Globerson: logistic regression on z(x)/||z(x)||, for d = 4, 6, 8.
 
-    The steps are normalised: with p_i = -y_i a . z_i and psi the number whose logistic loss is the sum over S_2,
+    The first layer is Algorithm 1's, ``T1`` steps on ``m``/2 samples of ``n`` patterns. The second layer's steps
+    are normalised: with p_i = -y_i a . z_i, and psi the number whose logistic loss is the sum over S_2,
 
         a <- a + theta_t sum_i q_i y_i z_i,    q_i = l'(p_i) / l'(psi),   l'(p) = 1/(1 + exp(-p))
 

@@ -47,8 +47,8 @@ def scaling_of_the_error(n: int, runs: int, seed: int) -> Scaling:
         {"exponent_m": in_m, "exponent_d": in_d, "errors": means, "constant": constant},
         [
             f"scaling: exact errors of the limit a^, {runs} runs at each of m = {SIZES} and d = {DIMENSIONS}, "
-            "95% bootstrap over runs; at such m the stated probability is not positive, and where it is hardly an error "
-            "is left to fit: most of the error is that of the runs whose S2 (or S1) has one label only",
+            "95% bootstrap over runs; at such m the stated probability is not positive, and where it is hardly an "
+            "error is left to fit: most of the error is that of the runs whose S2 (or S1) has one label only",
             "a mean of zero counts as half a run with error 1/2, which makes the fall look slower than it is",
         ],
     )

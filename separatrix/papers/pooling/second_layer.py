@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from separatrix.errors import InputError
 from separatrix.papers.pooling.dynamics import Count, Dimension, MaybeCount, MaybePatterns, MaybePositive, Seed, Version
 from separatrix.papers.pooling.first_layer import (
     Floats,
@@ -28,12 +29,15 @@ from separatrix.theory.results import result
 
 SOLVER_TOLERANCE = 1e-6
 DELTA = 0.05
+MOST_FEATURES = 1 << 26
+"""Entries of z over the whole support that are computed at most."""
 
 
 @result(
     "pooling/theorem-5.1",
-    "Layerwise gradient descent on the max-pooling network reaches zero loss on S2 and a test error of order sqrt(d/m): "
-    "its features are separable with a squared margin norm of order d (corrected: l patterns for d dimensions).",
+    "Layerwise gradient descent on the max-pooling network reaches zero loss on S2 and a test error of order "
+    "sqrt(d/m): its features are separable with a squared margin norm of order d (corrected: l for "
+    "d).",
 )
 def theorem_5_1(
     d: Dimension = 4,
@@ -60,8 +64,8 @@ def theorem_5_1(
         ||v*||^2 max ||z(x)||^2 <= 51200 d             product_v_star
 
     on the whole support, set of patterns by set. Then a^(t) / ||a^(t)|| goes to the direction of a^, the least-norm
-    separator of S_2 without bias (Soudry et al.: where S_2 is separable and eta_2 < 2 m_2 / sigma_max(Z)^2), the loss to
-    zero; both are slow (the direction as 1/log t), so what was reached after ``T2`` steps is reported, with
+    separator of S_2 without bias (Soudry et al.: where S_2 is separable and eta_2 < 2 m_2 / sigma_max(Z)^2), the loss
+    to zero; both are slow (the direction as 1/log t), so what was reached after ``T2`` steps is reported, with
     ``test_error`` of the trained network and ``test_error_limit`` of a^, exact.
 
     Where l < d, Lemma 5.2 counts by l, and so must v*: d above is l, or d for ``version=printed`` (whose norm bound
@@ -80,6 +84,12 @@ def theorem_5_1(
     s = setting
     rate = 7.9 * s.k if eta_2 is None else eta_2
     cell = s.cell(rate)
+    sets = cell.task.pattern_set_count  # type: ignore[attr-defined]
+    if sets * s.k > MOST_FEATURES:
+        raise InputError(
+            f"n, l and k must leave at most {MOST_FEATURES} features on the whole support, got {sets} sets of patterns "
+            f"times {s.k} filters; take fewer patterns l"
+        )
     later = sorted({T1 + round(t) for t in np.geomspace(1, T2, 24)})
     path = follow(cell, T1 + T2, [*range(T1 + 1), *later])
     run = run_of(s, path, T1)
@@ -137,8 +147,8 @@ def theorem_5_1(
         at_most("angle to a^ after T2 steps over that at the start", float(second.angles[-1] / second.angles[0]), 1),
     ]
     notes = [
-        f"with the proof's constants and the margin bound of Shalev-Shwartz & Ben-David (Theorem 26.13, delta = {DELTA}) "
-        f"the error is bounded below 1 from m = {measured['smallest_m']} on; O(sqrt(d/m)) hides that",
+        f"with the proof's constants and the margin bound of Shalev-Shwartz & Ben-David (26.13, delta = {DELTA}) the "
+        f"error is bounded below 1 from m = {measured['smallest_m']} on; O(sqrt(d/m)) hides that",
         "both labels' margins are exact minima over all sets of patterns that an input can contain",
     ]
     method = "run"
@@ -194,7 +204,7 @@ def smallest_m(d: int) -> int:
     """The m from which 2B/sqrt(m_2) + (1 + B) sqrt(2 ln(2/delta)/m_2) < 1, with B^2 = 51200 d and m_2 = m/2.
 
     >>> smallest_m(4)
-    9116162
+    9133762
     """
     B = math.sqrt(PROOF_CONSTANT * d)
     return 2 * (math.floor((2 * B + (1 + B) * math.sqrt(2 * math.log(2 / DELTA))) ** 2) + 1)
