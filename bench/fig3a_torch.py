@@ -148,9 +148,7 @@ def run_cell(cell: Cell) -> dict[str, Any]:
     return asdict(train(**arguments))
 
 
-def run_cells(
-    cells: Sequence[Cell], mode: Literal["threads", "processes"], workers: int = 2
-) -> list[dict[str, Any]]:
+def run_cells(cells: Sequence[Cell], mode: Literal["threads", "processes"], workers: int = 2) -> list[dict[str, Any]]:
     """Run ``(train function, keyword arguments)`` cells and return their outcomes in order.
 
     ``"threads"`` runs them one after the other with ``workers`` threads inside each operation;
@@ -165,7 +163,5 @@ def run_cells(
         finally:
             torch.set_num_threads(before)
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        workers, mp_context=context, initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
+    with ProcessPoolExecutor(workers, mp_context=context, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         return list(pool.map(run_cell, cells))

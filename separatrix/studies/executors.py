@@ -7,6 +7,7 @@ workers decides the cores in use and cannot touch the results.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -118,7 +119,8 @@ class Workers(Executor):
         worker.chunk = queue.take(worker.last)
         if worker.chunk is not None:
             worker.last = worker.chunk.fleet
-            worker.pipe.send_bytes(cloudpickle.dumps(worker.chunk))
+            with contextlib.suppress(ConnectionError):  # a worker that is gone shows when its answer is received
+                worker.pipe.send_bytes(cloudpickle.dumps(worker.chunk))
 
     def _receive(self, worker: _Worker, queue: Queue, store: Store) -> Report | None:
         """The report of the worker's chunk; None where the worker was lost and the chunk is to be run again."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from separatrix.files import write_whole
 from separatrix.studies.progress import Progress
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
@@ -25,7 +26,10 @@ SCALES: tuple[Scale, ...] = ("quick", "paper")
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a paper (or one that it should have had) as a study at either scale."""
+    """A figure of a paper (or one that it should have had) as a study at either scale.
+
+    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel.
+    """
 
     id: str
     statement: str
@@ -34,6 +38,7 @@ class Figure:
     claims: Sequence[Claim]
     x: str = "train_size"
     y: str = "test_error"
+    panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
     @property
@@ -73,7 +78,7 @@ def reproduce(
                 "diverged": statuses["diverged"],
                 "failed": statuses["failed"],
             },
-            "series": result.curve(figure.x, figure.y).series(),
+            "series": _series(figure, result),
             "axes": {"x": figure.x, "y": figure.y},
             "chosen": _chosen(result),
             "select": result.study.select,
@@ -84,9 +89,17 @@ def reproduce(
             "figure_files": [str(path) for path in files],
         }
     )
-    stem.with_suffix(".json").write_text(json.dumps(summary, indent=1))
+    write_whole(stem.with_suffix(".json"), json.dumps(summary, indent=1))
     found: dict[str, Any] = summary
     return found
+
+
+def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
+    return [
+        ({"panel": panel} if panel else {}) | row
+        for panel, where in figure.panels.items()
+        for row in result.curve(figure.x, figure.y, where=where).series()
+    ]
 
 
 def _verdict(claim: Claim, result: Result) -> dict[str, Any]:

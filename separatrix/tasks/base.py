@@ -89,6 +89,10 @@ class Task(ABC):
 _STREAMS = ("instance", "train", "validation", "test", "initialise", "algorithm")
 
 
-def stream(seed: int | Array, name: str) -> PRNGKeyArray:
-    """The independent random stream of a seed for one purpose."""
-    return jax.random.fold_in(jax.random.key(seed), _STREAMS.index(name))
+def stream(seed: int | Array, name: str | int | Array) -> PRNGKeyArray:
+    """The independent random stream of a seed for one purpose, by name or number."""
+    return jax.random.fold_in(jax.random.key(seed), stream_number(name) if isinstance(name, str) else name)
+
+
+def stream_number(name: str) -> int:
+    return _STREAMS.index(name)

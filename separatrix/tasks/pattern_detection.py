@@ -94,8 +94,8 @@ class PatternDetection(Task):
         """Every input of the support; all have the same probability."""
         if self.population_size is None:
             raise InputError("the population must be free of noise and of at most 2^20 points to be listed")
-        filled = list(itertools.product(range(2, self.count), repeat=self.n - 1))
-        spurious = np.array(filled, dtype=int).reshape(len(filled), self.n - 1)
+        spurious = np.array(list(itertools.product(range(2, self.count), repeat=self.n - 1)), dtype=int)
+        spurious = spurious.reshape(len(spurious), self.n - 1)
         blocks = [np.insert(spurious, place, pattern, axis=1) for pattern in (0, 1) for place in range(self.n)]
         which = np.concatenate(blocks)
         y = np.where((which == 0).any(axis=1), 1.0, -1.0)

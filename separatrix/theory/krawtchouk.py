@@ -25,9 +25,7 @@ def krawtchouk(m: int, s: int, n: int) -> int:
     >>> [krawtchouk(m, 1, 3) for m in range(4)]
     [1, 1, -1, -1]
     """
-    return sum(
-        (-1) ** j * math.comb(s, j) * math.comb(n - s, m - j) for j in range(max(0, m - n + s), min(s, m) + 1)
-    )
+    return sum((-1) ** j * math.comb(s, j) * math.comb(n - s, m - j) for j in range(max(0, m - n + s), min(s, m) + 1))
 
 
 def krawtchouk_values(s: int, n: int) -> Iterator[int]:

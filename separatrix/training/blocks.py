@@ -25,7 +25,7 @@ class _Room:
     widest: int
 
 
-_CPU = _Room(chunk=2**21, block=2**18, widest=4)
+_CPU = _Room(chunk=2**21, block=2**16, widest=8)
 _ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256)
 
 

@@ -12,6 +12,7 @@ from jaxtyping import Array, Float, PyTree
 
 from separatrix.specs import with_values
 from separatrix.tasks import Split, Task, stream
+from separatrix.tasks.base import stream_number
 
 Values = Mapping[str, Array | np.ndarray]
 """The traced values of a cell, or of a block of cells along a leading axis, by dotted path."""
@@ -48,7 +49,8 @@ class Sampler:
     def draw(self, values: Values, split: Split, room: int, size: np.ndarray) -> Sample:
         """The first ``size`` examples of a split (one size a cell), with room for ``room`` of them."""
         own = self._own(values)
-        parts = [self._draw(split, own, first, self.shared) for first in range(0, room, self.DRAW)]
+        starts = range(0, room, self.DRAW)
+        parts = [self._draw(split, stream_number(split), own, first, self.shared) for first in starts]
         x, y = parts[0] if len(parts) == 1 else (jnp.concatenate(each, axis=1) for each in zip(*parts, strict=True))
         used = np.arange(room) < size[:, None]
         return Sample(x[:, :room], y[:, :room], (used / size[:, None]).astype(y.dtype))
@@ -65,10 +67,15 @@ class Sampler:
         task = with_values(self.task, chosen(values, "task"))
         return task, task.instance(stream(values["seed"], "instance"), shared)
 
-    def _drawn(self, split: Split, values: Values, first: int | Array, shared: PyTree[Array]) -> tuple[Array, Array]:
+    def _drawn(
+        self, split: Split, number: int | Array, values: Values, first: int | Array, shared: PyTree[Array]
+    ) -> tuple[Array, Array]:
+        """The split's stream comes as a number: where a task treats its splits alike, so do their programs, and
+        JAX's cache compiles them once."""
+
         def one(values: Values) -> tuple[Array, Array]:
             task, instance = self._instance(values, shared)
-            return task.sample(instance, split, stream(values["seed"], split), self.DRAW, first)
+            return task.sample(instance, split, stream(values["seed"], number), self.DRAW, first)
 
         return jax.vmap(one)(values)
 

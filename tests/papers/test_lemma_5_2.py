@@ -35,9 +35,7 @@ def test_counts_of_a_seed_have_the_exact_mean() -> None:
     assert count_lucky(k, l, seed=2) == count_lucky(k, l, seed=2) != count_lucky(k, l, seed=3)
 
 
-@pytest.mark.parametrize(
-    ("k", "l", "low", "high"), [(30, 3, 2, 10), (25, 5, 3, 8), (12, 4, 0, 1), (9, 3, 5, 20)]
-)
+@pytest.mark.parametrize(("k", "l", "low", "high"), [(30, 3, 2, 10), (25, 5, 3, 8), (12, 4, 0, 1), (9, 3, 5, 20)])
 def test_failure_probability_is_the_multinomial_sum(k: int, l: int, low: int, high: int) -> None:  # noqa: E741
     p = lucky_probability(l)
     inside = Fraction(0)
@@ -50,11 +48,7 @@ def test_failure_probability_is_the_multinomial_sum(k: int, l: int, low: int, hi
 
 
 def test_small_failure_probabilities_do_not_drown() -> None:
-    assert (
-        0
-        < failure_probability(64_001, lucky_probability(20), Fraction(64_001, 80), Fraction(64_001, 20))
-        < 1e-100
-    )
+    assert 0 < failure_probability(64_001, lucky_probability(20), Fraction(64_001, 80), Fraction(64_001, 20)) < 1e-100
 
 
 @pytest.mark.parametrize("d", [3, 4, 7, 12])

@@ -46,9 +46,7 @@ def test_solver_on_skewed_data_and_its_gap() -> None:
     w, gap = least_norm_separator(points, labels)
     assert (labels * (points @ w)).min() == pytest.approx(1)
     assert 0 <= gap + 1e-9 < 1e-6
-    machine = SVC(kernel="linear", C=1e9, tol=1e-9).fit(
-        np.vstack([points, -points]), np.append(labels, -labels)
-    )
+    machine = SVC(kernel="linear", C=1e9, tol=1e-9).fit(np.vstack([points, -points]), np.append(labels, -labels))
     assert w == pytest.approx(machine.coef_[0], rel=1e-3)
 
 

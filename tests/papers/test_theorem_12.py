@@ -49,9 +49,7 @@ def test_exact_values_are_those_of_enumeration(n: int, name: str, b: Fraction) -
 
 
 def test_every_sign_vector_has_the_same_square() -> None:
-    found = {
-        enumerated(5, 3, Fraction(4, 3), "relu6", np.array(w)) for w in itertools.product([-1, 1], repeat=5)
-    }
+    found = {enumerated(5, 3, Fraction(4, 3), "relu6", np.array(w)) for w in itertools.product([-1, 1], repeat=5)}
     assert len(found) == 1
     assert found.pop()[0] > 0
 
@@ -158,9 +156,7 @@ def test_the_proofs_bound_on_each_coordinate_is_false() -> None:
     assert theorem_12(**case).status == "holds"
     printed = theorem_12(**case, version="printed")
     assert printed.status == "violated"
-    assert [check.name for check in printed.checks if not check.holds] == [
-        "each coordinate, as the proof has it"
-    ]
+    assert [check.name for check in printed.checks if not check.holds] == ["each coordinate, as the proof has it"]
 
 
 @pytest.mark.parametrize(("n", "k", "empty"), [(12, 12, True), (12, 1, True), (12, 6, False), (1, 1, True)])

@@ -19,9 +19,7 @@ def test_exact_and_float_agree(name: str, z: Fraction) -> None:
     sigma = activation(name)
     at = np.array([float(z)])
     assert float(sigma.exact_values([z], 100)[0]) == pytest.approx(sigma.value(at)[0], rel=1e-12, abs=1e-15)
-    assert float(sigma.exact_derivatives([z], 100)[0]) == pytest.approx(
-        sigma.derivative(at)[0], rel=1e-9, abs=1e-14
-    )
+    assert float(sigma.exact_derivatives([z], 100)[0]) == pytest.approx(sigma.derivative(at)[0], rel=1e-9, abs=1e-14)
 
 
 @names
@@ -64,9 +62,7 @@ def test_rounded_values_are_within_half_a_unit(name: str, bits: int) -> None:
         (sigma.exact_values(z, bits), sigma.exact_values(z, bits + 200)),
         (sigma.exact_derivatives(z, bits), sigma.exact_derivatives(z, bits + 200)),
     ):
-        assert max(abs(a - b) for a, b in zip(few, many, strict=True)) <= Fraction(1, 2 << bits) * Fraction(
-            101, 100
-        )
+        assert max(abs(a - b) for a, b in zip(few, many, strict=True)) <= Fraction(1, 2 << bits) * Fraction(101, 100)
 
 
 def test_a_misspelt_name_gets_the_closest_match() -> None:

@@ -48,9 +48,7 @@ def test_coefficients_of_a_symmetric_function(values: list[int]) -> None:
     transform = walsh_hadamard(np.array(values)[ones])
     for subset, total in enumerate(transform):
         s = subset.bit_count()
-        assert symmetric_coefficient(s, [Fraction(value, 3) for value in values]) == Fraction(
-            int(total), 3 << n
-        )
+        assert symmetric_coefficient(s, [Fraction(value, 3) for value in values]) == Fraction(int(total), 3 << n)
 
 
 @pytest.mark.parametrize("s", [-1, 4])

@@ -1,0 +1,6 @@
+"""``python -m separatrix``."""
+
+from separatrix.cli import main
+
+if __name__ == "__main__":
+    main()

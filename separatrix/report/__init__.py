@@ -1,0 +1,1 @@
+"""The HTML atlas of a store, from records, verdicts and certificates alone."""

@@ -1,0 +1,278 @@
+"""Charts of curves: means with their intervals, one specification for SVG, PNG, PDF and an offline page.
+
+What Altair does by default and is mended here: legends far from the lines (each curve is labelled where it ends),
+log axes padded to whole decades (the axis ends where the data does, with ticks at the measured places), and learners
+in alphabetical order (they keep the order of the study, the first in the strongest colour).
+"""
+
+from __future__ import annotations
+
+import functools
+import html
+import json
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+
+from separatrix.errors import InputError
+from separatrix.files import write_whole
+from separatrix.studies.curve import Curve
+from separatrix.studies.rulers import Ruler, spread
+from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES, THEME
+
+WIDTH, HEIGHT = 520, 320
+_BANDS_UP_TO = 3
+_GLOBALS = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite; window.vega = vega;"
+_LABEL_GAP = 17.0
+_BELOW = 30.0
+_NAMES = {
+    "train_size": "training examples",
+    "test_error": "test error",
+    "validation_error": "validation error",
+    "train_error": "training error",
+    "train_loss": "training loss",
+}
+
+
+def curve_chart(
+    curve: Curve,
+    *,
+    title: str = "",
+    subtitle: str | None = None,
+    x_title: str | None = None,
+    y_title: str | None = None,
+    log_x: bool = True,
+    log_y: bool = False,
+    reference: float | None = None,
+    reference_label: str = "chance",
+    interval: Literal["auto", "band", "bars"] = "auto",
+    colours: Mapping[str, str] | None = None,
+    width: int = WIDTH,
+    height: int = HEIGHT,
+) -> alt.LayerChart:
+    """The curves with a point at each measured place, the interval of each mean, and each learner's name at its end.
+
+    The interval is a band for up to three learners and a bar for more (or as ``interval`` says); bars stand a
+    little apart, and so do their points. On a logarithmic axis a mean of 0 is drawn at the bottom, and the subtitle
+    says so. ``reference`` is a horizontal line, such as the error of a coin.
+    """
+    rows = [row for row in curve.series() if math.isfinite(row["x"]) and math.isfinite(row["mean"])]
+    if log_x:
+        rows = [row for row in rows if row["x"] > 0]
+    if not rows:
+        raise InputError(f"a chart needs at least one finite point of {curve.y} against {curve.x}, got none")
+    learners = [name for name in curve.points if any(row["learner"] == name for row in rows)]
+    banded = interval == "band" or (interval == "auto" and _bands_are_legible(learners, rows))
+    step = 0.0 if banded else _step_apart([row["x"] for row in rows], len(learners), width, log_x)
+    x_scale = Ruler.around([row["x"] for row in rows], width, log_x, margin=14 + step * (len(learners) - 1) / 2)
+    y_scale = _vertical(rows, reference, height, log_y)
+    _place(rows, learners, x_scale, y_scale, step)
+
+    data = alt.InlineData(sorted(rows, key=lambda row: (-learners.index(row["learner"]), row["x"])))
+    colour = alt.Color("learner:N", scale=_ordered(learners, colours), legend=None)
+    shape = alt.Shape("learner:N", scale=alt.Scale(domain=learners, range=_cycled(SHAPES, len(learners))), legend=None)
+    hover = alt.selection_point(fields=["learner"], on="pointerover", clear="pointerout", empty=True)
+    shown = alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.15))
+    thickness = alt.when(alt.datum.learner == learners[0]).then(alt.value(2.8)).otherwise(alt.value(2.0))
+    x = alt.X(
+        "x_drawn:Q",
+        scale=x_scale.encoding(),
+        axis=alt.Axis(values=x_scale.ticks, grid=False, title=x_title or _name(curve.x), format=_format(rows)),
+    )
+    y_axis = alt.Axis(values=y_scale.ticks, domain=False, ticks=False, title=y_title or _name(curve.y), format="~g")
+    y = alt.Y("y_drawn:Q", scale=y_scale.encoding(), axis=y_axis)
+    base = alt.Chart(data).encode(x=x, color=colour)
+    limits = {"y": alt.Y("low_drawn:Q", scale=y_scale.encoding(), axis=y_axis), "y2": "high_drawn:Q"}
+    layers: list[Any] = []
+    if reference is not None:
+        layers += _reference(reference, reference_label, y_scale, y_axis)
+    if banded:
+        layers.append(base.mark_area(opacity=0.16, clip=True, line=False).encode(**limits))
+    else:
+        layers.append(base.mark_rule(strokeWidth=1.6, clip=True).encode(**limits, opacity=shown))
+    layers.append(base.mark_line().encode(y=y, opacity=shown, strokeWidth=thickness))
+    points = base.mark_point(size=58, filled=True, stroke="white", strokeWidth=0.8, opacity=1)
+    layers.append(points.encode(y=y, shape=shape, opacity=shown, tooltip=_tooltip(curve)).add_params(hover))
+    layers += _labels(rows, learners, colour, shape, shown, x_scale, y_scale, y_axis)
+    text = subtitle if subtitle is not None else describe(curve, rows, log_y)
+    heading = alt.Title(title or f"{_name(curve.y)} against {_name(curve.x)}", subtitle=text)
+    return alt.LayerChart(layer=layers, title=heading, width=width, height=height)
+
+
+def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **options: Any) -> alt.TopLevelMixin:
+    """Curve charts side by side, in the order given, each under its own name."""
+    charts = [
+        curve_chart(curve, title=name, **({"width": 320, "height": 260} | options)) for name, curve in curves.items()
+    ]
+    rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
+    return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
+
+
+def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False) -> str:
+    """What the points and intervals are, in words."""
+    counts = sorted({int(row["n"]) for row in rows})
+    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    words = (
+        f"one seed, {curve.level:.0%} interval"
+        if counts == [1]
+        else f"mean over {seeds} seeds, {curve.level:.0%} interval"
+    )
+    if log_y and any(row["mean"] <= 0 for row in rows):
+        words += "; a mean of 0 stands on the lower edge"
+    return words
+
+
+def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
+    """Write SVG, PNG (at twice the size), PDF and an interactive page that needs no network, from one specification."""
+    import vl_convert
+
+    place = Path(stem)
+    with alt.theme.enable(THEME):
+        specification = chart.to_dict()
+    version = _vegalite_version()
+    made: dict[str, bytes | str] = {
+        ".svg": vl_convert.vegalite_to_svg(specification, vl_version=version),
+        ".png": vl_convert.vegalite_to_png(specification, vl_version=version, scale=2),
+        ".pdf": vl_convert.vegalite_to_pdf(specification, vl_version=version),
+        ".html": _page(specification, place.name, javascript_bundle()),
+    }
+    return [write_whole(place.with_name(place.name + suffix), content) for suffix, content in made.items()]
+
+
+@functools.cache
+def javascript_bundle() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script that loads nothing else."""
+    import vl_convert
+
+    bundle: str = vl_convert.javascript_bundle(_GLOBALS, _vegalite_version())
+    return _inert(bundle)
+
+
+def specification_of(page: str) -> dict[str, Any]:
+    """The specification that a page written by :func:`save_chart` shows."""
+    text = page.split('<script type="application/json" id="specification">', 1)[1].split("</script>", 1)[0]
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def _page(specification: Mapping[str, Any], name: str, bundle: str) -> str:
+    text = _inert(json.dumps(specification))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{html.escape(name)}</title><style>body {{ margin: 1.5rem; background: white; }}</style></head>
+<body><div id="chart"></div>
+<script type="application/json" id="specification">{text}</script>
+<script>{bundle}</script>
+<script>vegaEmbed("#chart", JSON.parse(document.getElementById("specification").textContent),
+{{renderer: "svg", actions: {{export: true, source: false, compiled: false, editor: false}}}});</script>
+</body></html>
+"""
+
+
+def _vegalite_version() -> str:
+    return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def _inert(text: str) -> str:
+    """JavaScript or JSON that cannot end the element that it stands in."""
+    return text.replace("</script", "<\\/script")
+
+
+def _name(column: str) -> str:
+    return _NAMES.get(column, column.rsplit(".", 1)[-1].replace("_", " "))
+
+
+def _format(rows: Sequence[Mapping[str, Any]]) -> str:
+    return "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",~g"
+
+
+def _cycled(values: Sequence[str], count: int) -> list[str]:
+    return [values[i % len(values)] for i in range(count)]
+
+
+def _ordered(learners: Sequence[str], colours: Mapping[str, str] | None) -> alt.Scale:
+    taken = dict(zip(learners, _cycled(PALETTE, len(learners)), strict=True)) | dict(colours or {})
+    return alt.Scale(domain=list(learners), range=[taken[name] for name in learners])
+
+
+def _bands_are_legible(learners: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Few learners, each measured at two places or more."""
+    counts = Counter(row["learner"] for row in rows)
+    return len(learners) <= _BANDS_UP_TO and min(counts.values()) > 1
+
+
+def _step_apart(places: Sequence[float], learners: int, width: float, log: bool) -> float:
+    """Pixels between the bars of neighbouring learners at one place."""
+    return min(5.0, 0.6 * Ruler.around(places, width, log).closest(places) / learners)
+
+
+def _vertical(rows: Sequence[Mapping[str, Any]], reference: float | None, height: int, log: bool) -> Ruler:
+    values = [row[name] for row in rows for name in ("mean", "low", "high")]
+    values = [value for value in values if math.isfinite(value)] + ([] if reference is None else [reference])
+    return Ruler.above_zero(values, height, log)
+
+
+def _place(rows: list[dict[str, Any]], learners: Sequence[str], x: Ruler, y: Ruler, step: float) -> None:
+    """Add to each row where it is drawn: apart from the others at its place, and inside the axes."""
+    for row in rows:
+        offset = (learners.index(row["learner"]) - (len(learners) - 1) / 2) * step
+        row["x_drawn"] = x.moved(row["x"], offset)
+        row["y_drawn"] = y.inside(row["mean"])
+        known = row["n"] > 1 or math.isfinite(row["low"] + row["high"])
+        row["low_drawn"] = y.inside(row["low"]) if known else row["y_drawn"]
+        row["high_drawn"] = y.inside(row["high"]) if known else row["y_drawn"]
+        for name in ("std", "low", "high"):
+            row[name] = row[name] if math.isfinite(row[name]) else None
+
+
+def _tooltip(curve: Curve) -> list[alt.Tooltip]:
+    numbers = {"mean": "mean", "low": "interval from", "high": "interval to", "std": "std over seeds"}
+    return [
+        alt.Tooltip("learner:N"),
+        alt.Tooltip("x:Q", title=_name(curve.x), format="~g"),
+        *(alt.Tooltip(f"{name}:Q", title=title, format=".4~g") for name, title in numbers.items()),
+        alt.Tooltip("n:Q", title="seeds"),
+    ]
+
+
+def _reference(value: float, label: str, y: Ruler, axis: alt.Axis) -> list[alt.Chart]:
+    base = alt.Chart(alt.InlineData([{"y": y.inside(value), "label": label}]))
+    height = alt.Y("y:Q", scale=y.encoding(), axis=axis)
+    line = base.mark_rule(strokeDash=[5, 4], color=FAINT, strokeWidth=1.2).encode(y=height)
+    text = base.mark_text(align="right", baseline="bottom", dx=-2, dy=-3, color=FAINT, fontSize=11.5, font=FONT)
+    return [line, text.encode(y=height, x=alt.value("width"), text="label:N")]
+
+
+def _labels(
+    rows: Sequence[Mapping[str, Any]],
+    learners: Sequence[str],
+    colour: alt.Color,
+    shape: alt.Shape,
+    shown: Any,
+    x: Ruler,
+    y: Ruler,
+    axis: alt.Axis,
+) -> list[alt.Chart]:
+    """Each learner's mark and name beside the end of its curve, apart from one another, joined by a thin line."""
+    ends = [max((row for row in rows if row["learner"] == name), key=lambda row: row["x"]) for name in learners]
+    places = spread([y.pixel(end["y_drawn"]) for end in ends], _LABEL_GAP, y.length + _BELOW)
+    values = [
+        {"learner": end["learner"], "end_x": end["x_drawn"], "end_y": end["y_drawn"], "label_y": y.value(place)}
+        for end, place in zip(ends, places, strict=True)
+    ]
+    base = alt.Chart(alt.InlineData(values)).encode(color=colour, opacity=shown)
+    at = alt.Y("label_y:Q", scale=y.encoding(), axis=axis)
+    edge = x.length + (16 if len(learners) > 4 else 0)
+    leader = base.mark_rule(strokeWidth=0.9, strokeDash=[2, 2], clip=False).encode(
+        x=alt.X("end_x:Q", scale=x.encoding()),
+        x2=alt.value(edge + 22),
+        y=alt.Y("end_y:Q", scale=y.encoding(), axis=axis),
+        y2="label_y:Q",
+    )
+    mark = base.mark_point(size=58, filled=True).encode(x=alt.value(edge + 28), y=at, shape=shape)
+    text = base.mark_text(align="left", baseline="middle", fontSize=13, font=FONT, fontWeight=600)
+    return [leader, mark, text.encode(x=alt.value(edge + 38), y=at, text="learner:N")]
