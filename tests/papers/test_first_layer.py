@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from separatrix.errors import InputError
-from separatrix.papers.pooling import dynamics
+from separatrix.papers.pooling import dynamics, norms
 from separatrix.papers.pooling.dynamics import detection
 from separatrix.papers.pooling.first_layer import (
     Setting,
@@ -142,7 +142,7 @@ def test_a_wrong_rate_is_caught(monkeypatch):
     monkeypatch.setattr(dynamics, "first_layer", ascended)
     assert lemma_5_3(**SIZE, seed=5).status == "violated"
     monkeypatch.setattr(
-        dynamics, "first_layer", lambda setting: replace(honest, norms=8 * honest.norms, steps=8 * honest.steps)
+        norms, "first_layer", lambda setting: replace(honest, norms=8 * honest.norms, steps=8 * honest.steps)
     )
     assert lemma_c_1(**SIZE, seed=5).status == "violated"
 

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.papers.pooling.dynamics import Count, Seed
-from separatrix.papers.pooling.first_layer import Floats, Setting, assumptions, features, patterns_present
+from separatrix.papers.pooling.first_layer import Count, Floats, Seed, Setting, assumptions, features, patterns_present
 from separatrix.papers.pooling.margins import least_norm_separator
 from separatrix.papers.pooling.scaling import exponent
 from separatrix.rules import Whole

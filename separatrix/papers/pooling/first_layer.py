@@ -11,17 +11,25 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.rules import Choice, Maybe, Real, Whole
 from separatrix.theory.certificate import Assumption
 
 if TYPE_CHECKING:
     from separatrix.training.cell import Cell
     from separatrix.training.trajectory import Trajectory
 
+Dimension = Annotated[int, Whole(3)]
+Count = Annotated[int, Whole(1)]
+MaybeCount = Annotated[int | None, Maybe(Whole(1))]
+MaybePatterns = Annotated[int | None, Maybe(Whole(3))]
+MaybePositive = Annotated[float | None, Maybe(Real(above=0))]
+Seed = Annotated[int, Whole(0, 2**31 - 1)]
+Version = Annotated[str, Choice("corrected", "printed")]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -200,3 +208,15 @@ def first_failing_r(setting: Setting, conclusion: Callable[[Run], bool]) -> floa
         if not conclusion(first_layer(replace(setting, r=ratio * setting.eta_1))):
             return ratio
     return None
+
+
+def scan_note(failing: float | None) -> str:
+    """What the scan over r found, in words."""
+    if failing is None:
+        return f"tried r/eta_1 = {SCAN[0]:g}, ..., {SCAN[-1]:g} (theorem: 1/200) where cheap: none broke the conclusion"
+    return f"of r/eta_1 = {SCAN[0]:g}, 10, 100, ... (theorem: 1/200) the conclusion first fails at {failing:g}"
+
+
+def where_least(values: Floats) -> tuple[int, ...]:
+    """The place of the smallest entry."""
+    return tuple(int(place) for place in np.unravel_index(int(values.argmin()), values.shape))

@@ -10,11 +10,17 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.errors import InputError
-from separatrix.papers.pooling.dynamics import Count, Dimension, MaybeCount, MaybePatterns, MaybePositive, Seed, Version
 from separatrix.papers.pooling.first_layer import (
+    Count,
+    Dimension,
     Floats,
+    MaybeCount,
+    MaybePatterns,
+    MaybePositive,
     Run,
+    Seed,
     Setting,
+    Version,
     assumptions,
     equation_14,
     features,
