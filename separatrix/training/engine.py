@@ -101,6 +101,15 @@ def stacked(cells: Sequence[Cell], lanes: int, precision: str) -> dict[str, np.n
     }
 
 
+def training_sample(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> Sample:
+    """What the cells of a block are trained on: their samples, or the population."""
+    cell = cells[0]
+    sampler = sampler_for(cell.task, cell.procedure.precision)
+    if cell.train_size is None:
+        return sampler.population(values)
+    return sampler.draw(values, "train", cell.bucket, values["train_size"])
+
+
 def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sample, Sample, Sample]:
     """What the cells of a block are trained, validated and tested on."""
     cell, lanes = cells[0], len(values["seed"])
@@ -109,15 +118,9 @@ def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sampl
     def fresh(split: Any, size: int) -> Sample:
         return sampler.draw(values, split, size, np.full(lanes, size))
 
-    exact = cell.procedure.on_population(cell.task)
-    population = sampler.population(values) if exact or cell.train_size is None else None
-    if cell.train_size is None:
-        assert population is not None
-        train = population
-    else:
-        train = sampler.draw(values, "train", cell.bucket, values["train_size"])
-    if exact:
-        assert population is not None
+    train = training_sample(cells, values)
+    if cell.procedure.on_population(cell.task):
+        population = train if cell.train_size is None else sampler.population(values)
         return train, population, population
     procedure = cell.procedure
     return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
