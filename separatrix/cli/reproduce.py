@@ -116,7 +116,11 @@ def show(summary: Mapping[str, Any]) -> None:
             "dim",
         )
     )
-    out.print(curve_table(summary["series"], summary["axes"]))
+    for panel in dict.fromkeys(row.get("panel", "") for row in summary["series"]):
+        if panel:
+            out.print(panel, markup=False)
+        rows = [row for row in summary["series"] if row.get("panel", "") == panel]
+        out.print(curve_table(rows, summary["axes"]))
     for name in summary["on_edge"]:
         out.print(text(f"note: the best value is on the edge of its grid: {name}", "yellow"))
     if summary["claims"]:

@@ -142,19 +142,19 @@ FIG3B = (
     Claim(
         "pooling/fig3b-convpool-wins",
         "With noise ConvPool performs well and outperforms MLP (and the linear method)",
-        f"for every kind of noise run, against each: {LOWER}",
+        f"each kind of noise, against each: {LOWER}",
         _for_every_noise(_outperforms),
     ),
     Claim(
         "pooling/fig3b-linear-fails",
         "With noise the linear method fails, but ConvPool performs well",
-        "for every kind of noise run, at the largest train size: the SVM's 95% interval lies above 0.05, ConvPool's below",
+        "each kind of noise, at the largest train size: the SVM's 95% interval lies above 0.05, ConvPool's below",
         _for_every_noise(_linear_fails),
     ),
     Claim(
         "pooling/fig3b-training-errors",
         "With noise the training error of the linear model was non-zero in many cases, of the others zero",
-        "for every kind of noise run, counted: zero for the networks at every train size and seed, not for the SVM at some",
+        "each kind of noise, counted: zero for the networks at every train size and seed, not for the SVM at some",
         _for_every_noise(_only_the_linear_model_fails_to_fit),
     ),
 )
@@ -163,19 +163,19 @@ FIG4 = (
     Claim(
         "pooling/fig4-baselines-deteriorate",
         "Increasing n worsens MLP and SVM",
-        "for every kind of noise run, each: the error's change from the least n to the greatest has a 95% interval above 0",
+        "each kind of noise, each: the error's change from the least n to the greatest has a 95% interval above 0",
         _for_every_noise(_increases),
     ),
     Claim(
         "pooling/fig4-convpool-mildly-affected",
         "ConvPool is only mildly affected by n",
-        "for every kind of noise run: the upper 95% limit of its change is below half the lower limit of each baseline's",
+        "each kind of noise: the upper 95% limit of its change is below half the lower limit of each baseline's",
         _for_every_noise(_mildly),
     ),
     Claim(
         "pooling/fig4-convpool-wins",
         "ConvPool outperforms MLP and SVM at every n",
-        f"for every kind of noise run, against each: {LOWER}",
+        f"each kind of noise, against each: {LOWER}",
         _for_every_noise(lambda where: _outperforms(where, "n")),
     ),
 )
