@@ -18,6 +18,6 @@ def unknown(kind: str, given: str, known: Iterable[str]) -> InputError:
     """
     names = sorted(known)
     matches = get_close_matches(given.lower(), names, n=1, cutoff=0.5)
-    hint = f"did you mean {matches[0]!r}? " if matches else ""
+    hint = f"; did you mean {matches[0]!r}?" if matches else ""
     listed = ", ".join(names) if len(names) <= 12 else ", ".join(names[:12]) + ", ..."
-    return InputError(f"unknown {kind} {given!r}; {hint}(known: {listed})")
+    return InputError(f"unknown {kind} {given!r}{hint} (known: {listed})")

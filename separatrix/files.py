@@ -17,6 +17,16 @@ def write_whole(path: Path, content: bytes | str) -> Path:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
+        _sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
     return path
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming itself last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

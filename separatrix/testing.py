@@ -52,6 +52,18 @@ def check_task(task: Task) -> None:
         _check_population(task)
 
 
+def _inputs(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x
+
+
+def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x[:, 1:] * x[:, :-1]
+
+
+def _signed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x * y[:, None]
+
+
 def _check_population(task: Task) -> None:
     """The listed support is a distribution, and the sampler draws from it."""
     instance = task.instance(stream(0, "instance"), task.data())
@@ -62,11 +74,7 @@ def _check_population(task: Task) -> None:
     assert math.isclose(p.sum(), 1, rel_tol=1e-4), f"probabilities must sum to one, got {p.sum()}"
     x, y = task.draw(0, _SAMPLED)
     # means of functions that tell points apart: x itself, x y, and products of neighbours
-    for name, of in {
-        "x": lambda x, y: x,
-        "x y": lambda x, y: x * y[:, None],
-        "products": lambda x, y: x[:, 1:] * x[:, :-1],
-    }.items():
+    for name, of in {"x": _inputs, "x y": _signed, "products": _products}.items():
         flat = np.asarray(points.x, np.float64).reshape(len(p), -1)
         values = of(flat, np.asarray(points.y, np.float64))
         expected = p @ values

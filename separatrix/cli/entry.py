@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import click
 
-from separatrix.cli.failed import WorkFailed
+from separatrix.cli.failed import PipeClosed, WorkFailed
 from separatrix.cli.group import cli
 from separatrix.errors import InputError, unknown
 
@@ -24,7 +24,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     try:
         code = run(args)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, PipeClosed):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = PIPE_CLOSED
     sys.exit(code)
@@ -43,12 +43,12 @@ def run(args: Sequence[str] | None = None) -> int:
         return _say(_in_one_line(error), BAD_INPUT)
     except (click.Abort, KeyboardInterrupt):
         return _say("interrupted; run the same command again to go on", INTERRUPTED)
-    except BrokenPipeError:
-        raise
     except MemoryError:
         return _say("out of memory", FAILED)
     except WorkFailed as error:
         return _say(str(error), FAILED)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         return _say(_about_files(error), FAILED)
     except RuntimeError as error:

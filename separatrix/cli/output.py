@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
+
+from separatrix.cli.failed import PipeClosed
+from separatrix.report.words import bytes_in_words, number, shortened
+from separatrix.rules import Choice, Rule
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,11 +49,30 @@ def store_option(text: str = "The folder of records.") -> Callable[[Command], Co
     )
 
 
+class Ruled(click.ParamType[Any]):
+    """A value that obeys one of separatrix's rules, so that what is wrong with it is said as everywhere else."""
+
+    name = "value"
+
+    def __init__(self, rule: Rule):
+        self.rule = rule
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return self.rule.accept(param.name if param is not None and param.name else "value", value)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        names = self.rule.options if isinstance(self.rule, Choice) else ()
+        return [CompletionItem(name) for name in names if name.startswith(incomplete)]
+
+
 def emit(document: Any) -> None:
     """Print the one JSON document."""
     if hasattr(sys, "set_int_max_str_digits"):
         sys.set_int_max_str_digits(0)  # an exact bound may have more digits than Python prints by default
-    click.echo(json.dumps(document, indent=1, allow_nan=False))
+    try:
+        click.echo(json.dumps(document, indent=1, allow_nan=False))
+    except BrokenPipeError:
+        raise PipeClosed from None
 
 
 @contextlib.contextmanager
@@ -81,7 +104,7 @@ def console(*, stderr: bool = False) -> Console:
 
     class Plain(Base):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
+            raise PipeClosed
 
     stream = sys.stderr if stderr else sys.stdout
     made = Plain(file=stream, highlight=False, soft_wrap=False)
@@ -113,46 +136,19 @@ def worded(status: str) -> Any:
     return text(status, STYLES.get(status, ""))
 
 
-def number(value: Any, exact: str | None = None) -> str:
-    """A number as people read it.
-
-    >>> number(0.1875, "3/16"), number(12345678), number(1e-30), number(None), number(2**40000)
-    ('0.1875 = 3/16', '1.235e+07', '1e-30', '-', 'about 10^12041')
-    """
-    if exact is not None and 3 <= len(exact) <= 24 and not exact.endswith("/1"):
-        return f"{number(value)} = {exact}"
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        if abs(value) < 10**7:
-            return str(value)
-        digits = math.floor(abs(value).bit_length() * math.log10(2))
-        return f"{float(value):.4g}" if digits < 300 else f"about {'-' if value < 0 else ''}10^{digits}"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {number(item)}" for name, item in value.items())
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return shortened([number(item) for item in value])
-    return str(value)
-
-
-def shortened(items: Sequence[str], most: int = 8) -> str:
-    """A list in brackets, its middle left out where it is long."""
-    shown = list(items) if len(items) <= most else [*items[: most - 2], f"... {len(items)} in all"]
-    return f"[{', '.join(shown)}]"
-
-
-def bytes_in_words(size: float) -> str:
-    """A size on disk.
-
-    >>> bytes_in_words(512), bytes_in_words(20_480), bytes_in_words(3 * 2**30)
-    ('512 B', '20 kB', '3.2 GB')
-    """
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000 or unit == "GB":
-            return f"{size:.0f} {unit}" if unit in ("B", "kB") else f"{size:.1f} {unit}"
-        size /= 1000
-    raise AssertionError
+__all__ = [
+    "DEFAULT_STORE",
+    "STYLES",
+    "Ruled",
+    "bytes_in_words",
+    "console",
+    "emit",
+    "json_option",
+    "number",
+    "only_result_on_stdout",
+    "shortened",
+    "store_option",
+    "table",
+    "text",
+    "worded",
+]

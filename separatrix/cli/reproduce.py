@@ -11,6 +11,7 @@ import click
 from separatrix.cli.completion import figure_id
 from separatrix.cli.failed import WorkFailed
 from separatrix.cli.output import (
+    Ruled,
     console,
     emit,
     json_option,
@@ -23,6 +24,7 @@ from separatrix.cli.output import (
 )
 from separatrix.cli.stores import failures, usable
 from separatrix.errors import InputError
+from separatrix.rules import Choice, Whole
 
 if TYPE_CHECKING:
     from separatrix.studies.figures import Scale, Shown
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 workers_option = click.option(
     "--workers",
-    type=click.IntRange(min=0),
+    type=Ruled(Whole(0)),
     metavar="N",
     help="Worker processes, of one core each; 0 is this process. Without it: one a core, or this process on a GPU.",
 )
@@ -40,7 +42,8 @@ workers_option = click.option(
 @click.argument("figure", metavar="PAPER/FIGURE", type=figure_id)
 @click.option(
     "--scale",
-    type=click.Choice(["quick", "paper"]),
+    type=Ruled(Choice("quick", "paper")),
+    metavar="quick|paper",
     default="quick",
     show_default=True,
     help="A minute or two on two cores, or the paper's sizes.",
@@ -113,8 +116,11 @@ def show(summary: Mapping[str, Any]) -> None:
             "dim",
         )
     )
-    if summary["series"]:
-        out.print(curve_table(summary["series"], summary["axes"]))
+    for panel in dict.fromkeys(row.get("panel", "") for row in summary["series"]):
+        if panel:
+            out.print(panel, markup=False)
+        rows = [row for row in summary["series"] if row.get("panel", "") == panel]
+        out.print(curve_table(rows, summary["axes"]))
     for name in summary["on_edge"]:
         out.print(text(f"note: the best value is on the edge of its grid: {name}", "yellow"))
     if summary["claims"]:

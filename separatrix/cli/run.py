@@ -136,5 +136,5 @@ def _as_figure(study: Study, x: str, y: str) -> Figure:
         return result.curve(x, y).plot(title=study.name, log_x=logarithmic)
 
     tasks = ", ".join(dict.fromkeys(type(task).__name__ for task in study.tasks))
-    statement = f"{', '.join(study.labelled)} on {tasks}"
+    statement = f"{', '.join(dict.fromkeys(label for label, _ in study.labelled))} on {tasks}"
     return Figure(id=study.name, statement=statement, study=lambda _: study, draw=draw, claims=(), x=x, y=y)

@@ -16,7 +16,7 @@ from separatrix.cli.output import (
     table,
     text,
 )
-from separatrix.cli.stores import existing, overview
+from separatrix.cli.stores import existing
 
 
 @click.command("status")
@@ -29,6 +29,7 @@ def command(store: str, as_json: bool) -> None:
     it, and counts as left.
     """
     folder = existing(store)
+    from separatrix.report.contents import overview
     from separatrix.studies.store import Store
 
     with only_result_on_stdout(as_json):

@@ -52,8 +52,10 @@ class Architecture(ABC):
 def trained_part(network: Network) -> Network:
     """The network with None in the place of everything that training leaves alone."""
     kept = eqx.filter(network, lambda leaf: eqx.is_inexact_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
-    for name in network.frozen:
-        kept = eqx.tree_at(lambda tree, name=name: getattr(tree, name), kept, None)
+    if network.frozen:
+        kept = eqx.tree_at(
+            lambda tree: [getattr(tree, name) for name in network.frozen], kept, replace_fn=lambda _: None
+        )
     return kept
 
 

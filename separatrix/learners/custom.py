@@ -18,11 +18,11 @@ from separatrix.learners.base import Architecture, Fitted, Learner, Network, Sol
 class PointwiseNet(Network):
     """Anyone's Equinox module, which maps one x to one output, on a batch."""
 
-    module: eqx.Module
+    module: Callable[[Array], Array]
     output_shape: tuple[int, ...] = eqx.field(static=True)
 
     def __call__(self, x: Array) -> Array:
-        outputs = jax.vmap(self.module)(x)  # type: ignore[arg-type]
+        outputs = jax.vmap(self.module)(x)
         return outputs.reshape(len(x), *self.output_shape)
 
 
@@ -30,7 +30,7 @@ class PointwiseNet(Network):
 class Module(Architecture):
     """An architecture from ``make(key, input_shape, output_shape) -> eqx.Module``, called with one x at a time."""
 
-    make: Callable[[PRNGKeyArray, tuple[int, ...], tuple[int, ...]], eqx.Module]
+    make: Callable[[PRNGKeyArray, tuple[int, ...], tuple[int, ...]], Callable[[Array], Array]]
     name: str = ""
 
     @property
@@ -45,7 +45,7 @@ class Module(Architecture):
 class FixedStart(Architecture):
     """One Equinox module with the weights it has: every seed starts from the same ones."""
 
-    module: eqx.Module
+    module: Any
 
     @property
     def label(self) -> str:

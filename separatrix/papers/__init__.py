@@ -33,7 +33,7 @@ CERTIFIED = (
 
 
 @dataclass(frozen=True)
-class Tested:
+class KnownClaim:
     """A claim and where it is tested: by the figure or the certificate whose id is ``test``."""
 
     id: str
@@ -75,14 +75,14 @@ def figure(id: str) -> Shown:
     return known[id]
 
 
-def claims(paper: str | None = None) -> Mapping[str, Tested]:
+def claims(paper: str | None = None) -> Mapping[str, KnownClaim]:
     """Every claim by id: those that figures decide, and one for each theorem, which its certificates decide."""
     found = [
-        Tested(claim.id, claim.statement, claim.criterion, "figure", figure.id)
+        KnownClaim(claim.id, claim.statement, claim.criterion, "figure", figure.id)
         for figure in figures(paper).values()
         for claim in figure.claims
     ]
-    found += [Tested(id, result.statement, CERTIFIED, "certificate", id) for id, result in theorems(paper).items()]
+    found += [KnownClaim(id, result.statement, CERTIFIED, "certificate", id) for id, result in theorems(paper).items()]
     return {claim.id: claim for claim in found}
 
 

@@ -7,6 +7,7 @@ in alphabetical order (they keep the order of the study, the first in the strong
 
 from __future__ import annotations
 
+import functools
 import html
 import json
 import math
@@ -21,17 +22,8 @@ from separatrix.errors import InputError
 from separatrix.files import write_whole
 from separatrix.studies.curve import Curve
 from separatrix.studies.rulers import Ruler, spread
+from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES, THEME
 
-PALETTE = ("#0B5FA5", "#D1480F", "#0B8A6A", "#8A3FA0", "#B07A00", "#2E9BD6", "#C2387A", "#6B6B6B", "#7A4A21")
-"""After Okabe and Ito, darkened to be read as text: apart for the colour-blind, and on white or dark paper."""
-
-_PENTAGON = "M0,-1L0.95,-0.31L0.59,0.81L-0.59,0.81L-0.95,-0.31Z"
-SHAPES = (
-    *("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"),
-    _PENTAGON,
-)
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-INK, FAINT, GRID = "#222222", "#5F5F5F", "#E4E4E4"
 WIDTH, HEIGHT = 520, 320
 _BANDS_UP_TO = 3
 _GLOBALS = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite; window.vega = vega;"
@@ -44,40 +36,6 @@ _NAMES = {
     "train_error": "training error",
     "train_loss": "training loss",
 }
-
-
-@alt.theme.register("separatrix", enable=False)
-def _theme() -> alt.theme.ThemeConfig:
-    axis: dict[str, Any] = {
-        "labelFont": FONT,
-        "titleFont": FONT,
-        "labelFontSize": 12,
-        "titleFontSize": 13,
-        "titleFontWeight": "normal",
-        "titlePadding": 9,
-        "labelColor": INK,
-        "titleColor": INK,
-        "gridColor": GRID,
-        "domainColor": FAINT,
-        "tickColor": FAINT,
-        "labelPadding": 5,
-    }
-    title = {"font": FONT, "subtitleFont": FONT, "fontSize": 15, "subtitleFontSize": 12, "subtitleColor": FAINT}
-    config: Any = {
-        "font": FONT,
-        "background": "white",
-        "padding": 12,
-        "view": {"stroke": None},
-        "axis": axis,
-        "title": title | {"anchor": "start", "offset": 14, "color": INK, "subtitlePadding": 5},
-        "text": {"font": FONT},
-    }
-    return {"config": config}
-
-
-def use_theme() -> None:
-    """Give every chart of this session (a notebook) the fonts and lines that saved charts have."""
-    alt.theme.enable("separatrix")
 
 
 def curve_chart(
@@ -119,6 +77,7 @@ def curve_chart(
     shape = alt.Shape("learner:N", scale=alt.Scale(domain=learners, range=_cycled(SHAPES, len(learners))), legend=None)
     hover = alt.selection_point(fields=["learner"], on="pointerover", clear="pointerout", empty=True)
     shown = alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.15))
+    thickness = alt.when(alt.datum.learner == learners[0]).then(alt.value(2.8)).otherwise(alt.value(2.0))
     x = alt.X(
         "x_drawn:Q",
         scale=x_scale.encoding(),
@@ -135,13 +94,22 @@ def curve_chart(
         layers.append(base.mark_area(opacity=0.16, clip=True, line=False).encode(**limits))
     else:
         layers.append(base.mark_rule(strokeWidth=1.6, clip=True).encode(**limits, opacity=shown))
-    layers.append(base.mark_line().encode(y=y, opacity=shown, strokeWidth=_thickness(learners)))
+    layers.append(base.mark_line().encode(y=y, opacity=shown, strokeWidth=thickness))
     points = base.mark_point(size=58, filled=True, stroke="white", strokeWidth=0.8, opacity=1)
     layers.append(points.encode(y=y, shape=shape, opacity=shown, tooltip=_tooltip(curve)).add_params(hover))
     layers += _labels(rows, learners, colour, shape, shown, x_scale, y_scale, y_axis)
     text = subtitle if subtitle is not None else describe(curve, rows, log_y)
     heading = alt.Title(title or f"{_name(curve.y)} against {_name(curve.x)}", subtitle=text)
     return alt.LayerChart(layer=layers, title=heading, width=width, height=height)
+
+
+def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **options: Any) -> alt.TopLevelMixin:
+    """Curve charts side by side, in the order given, each under its own name."""
+    charts = [
+        curve_chart(curve, title=name, **({"width": 320, "height": 260} | options)) for name, curve in curves.items()
+    ]
+    rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
+    return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
 
 
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False) -> str:
@@ -163,7 +131,7 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     import vl_convert
 
     place = Path(stem)
-    with alt.theme.enable("separatrix"):
+    with alt.theme.enable(THEME):
         specification = chart.to_dict()
     version = _vegalite_version()
     made: dict[str, bytes | str] = {
@@ -175,6 +143,7 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     return [write_whole(place.with_name(place.name + suffix), content) for suffix, content in made.items()]
 
 
+@functools.cache
 def javascript_bundle() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script that loads nothing else."""
     import vl_convert
@@ -239,11 +208,6 @@ def _bands_are_legible(learners: Sequence[str], rows: Sequence[Mapping[str, Any]
 def _step_apart(places: Sequence[float], learners: int, width: float, log: bool) -> float:
     """Pixels between the bars of neighbouring learners at one place."""
     return min(5.0, 0.6 * Ruler.around(places, width, log).closest(places) / learners)
-
-
-def _thickness(learners: Sequence[str]) -> alt.StrokeWidth:
-    widths = [2.8, *[2.0] * (len(learners) - 1)]
-    return alt.StrokeWidth("learner:N", scale=alt.Scale(domain=list(learners), range=widths), legend=None)
 
 
 def _vertical(rows: Sequence[Mapping[str, Any]], reference: float | None, height: int, log: bool) -> Ruler:

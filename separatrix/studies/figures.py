@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from separatrix.errors import InputError
+from separatrix.files import write_whole
 from separatrix.studies.progress import Progress
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
 from separatrix.studies.study import Study
-from separatrix.studies.verdicts import Claim
+from separatrix.studies.verdicts import Claim, Verdict
 from separatrix.theory.certificate import plain
 
 if TYPE_CHECKING:
@@ -49,7 +55,10 @@ class Shown(ABC):
 
 @dataclass(frozen=True)
 class Figure(Shown):
-    """A figure of a paper (or one that it should have had) as a study at either scale."""
+    """A figure of a paper (or one that it should have had) as a study at either scale.
+
+    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel.
+    """
 
     id: str
     statement: str
@@ -58,6 +67,7 @@ class Figure(Shown):
     claims: Sequence[Claim]
     x: str = "train_size"
     y: str = "test_error"
+    panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
     def plan(self, scale: Scale) -> str:
@@ -76,7 +86,7 @@ class Figure(Shown):
                 "diverged": statuses["diverged"],
                 "failed": statuses["failed"],
             },
-            "series": result.curve(self.x, self.y).series(),
+            "series": _series(self, result),
             "axes": {"x": self.x, "y": self.y},
             "chosen": _chosen(result),
             "select": result.study.select,
@@ -92,11 +102,8 @@ class Picture(Shown):
     id: str
     statement: str
     draw: Callable[[Scale], alt.TopLevelMixin]
+    claims: Sequence[Claim] = ()
     notes: str = ""
-
-    @property
-    def claims(self) -> Sequence[Claim]:  # type: ignore[override]
-        return ()
 
     def plan(self, scale: Scale) -> None:
         return None
@@ -107,7 +114,7 @@ class Picture(Shown):
         return self.draw(scale), {
             "cells": dict.fromkeys(("planned", "reused", "ran", "diverged", "failed"), 0),
             "series": [],
-            "axes": {},
+            "axes": {"x": "", "y": ""},
             "chosen": [],
             "select": None,
             "on_edge": [],
@@ -137,15 +144,40 @@ def reproduce(
     made = {
         "seconds": time.perf_counter() - start,
         "store": str(store.folder),
+        "made": _made(),
         "figure_files": [str(path) for path in files],
     }
     summary: dict[str, Any] = plain(about | found | made)
-    stem.with_suffix(".json").write_text(json.dumps(summary, indent=1))
+    write_whole(stem.with_name(f"{stem.name}.json"), json.dumps(summary, indent=1))
     return summary
 
 
+def _made() -> dict[str, str]:
+    """When, with what and on what."""
+    import jax
+
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "separatrix": version("separatrix"),
+        "jax": version("jax"),
+        "device": jax.devices()[0].device_kind,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+
+
+def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
+    return [
+        ({"panel": panel} if panel else {}) | row
+        for panel, where in figure.panels.items()
+        for row in result.curve(figure.x, figure.y, where=where).series()
+    ]
+
+
 def _verdict(claim: Claim, result: Result) -> dict[str, Any]:
-    verdict = claim.decide(result)
+    try:
+        verdict = claim.decide(result)
+    except InputError as missing:  # a learner without a single record
+        verdict = Verdict("inconclusive", {"missing": str(missing)})
     return {
         "id": claim.id,
         "statement": claim.statement,

@@ -51,9 +51,8 @@ def error_interval(errors: Sequence[float], test_size: int | None, level: float 
     when all seeds agree, as at an error of 0; so it is joined with the interval of the pooled proportion.
     """
     found = mean_interval(errors, level)
-    low, high = max(found.low, 0.0), found.high
+    low, high = max(found.low, 0.0), min(found.high, 1.0)
     if test_size is not None:
-        high = min(high, 1.0)
         trials = test_size * len(errors)
         pooled = proportion(round(found.mean * trials), trials, level)
         low, high = min(low, pooled[0]), max(high, pooled[1])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from separatrix.errors import unknown
+from separatrix.errors import InputError, unknown
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import error_interval, mean_interval
@@ -67,14 +67,23 @@ class Result:
             found += [f"{condition.label}, train size {condition.cell.train_size}: {name}" for name in names]
         return found
 
-    def curve(self, x: str = "train_size", y: str = "test_error", level: float = 0.95) -> Curve:
+    def curve(
+        self,
+        x: str = "train_size",
+        y: str = "test_error",
+        *,
+        where: Mapping[str, Any] | None = None,
+        level: float = 0.95,
+    ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
-        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; a diverged training counts
-        as an error of 1/2 (a coin) in a classification.
+        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; ``where`` keeps the conditions
+        whose fields have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
         """
         points: dict[str, list[Point]] = {}
         for condition in self.conditions:
+            if any(_field(condition, name) != value for name, value in (where or {}).items()):
+                continue
             rows = self.rows(condition)
             if not rows:
                 continue
@@ -99,12 +108,18 @@ def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
 
 
 def _coordinate(condition: Condition, name: str) -> float:
-    if name == "train_size":
-        size = condition.cell.train_size
-        return float("inf") if size is None else float(size)
+    value = _field(condition, name)
+    if not isinstance(value, int | float | None):
+        raise InputError(f"an axis must be a number, got {name} = {value!r}")
+    return float("inf") if value is None else float(value)
+
+
+def _field(condition: Condition, name: str) -> Any:
+    """A field of the condition's cell by its name, wherever it lies."""
     cell = condition.cell
-    columns = flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
-    matches = [value for path, value in columns.items() if path == name or path.rsplit(".", 1)[-1] == name]
+    columns = {"train_size": cell.train_size}
+    columns |= flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
+    matches = [path for path in columns if path == name or path.rsplit(".", 1)[-1] == name]
     if not matches:
-        raise unknown("axis", name, ["train_size", *(path.rsplit(".", 1)[-1] for path in columns)])
-    return float(matches[0])
+        raise unknown("axis", name, [path.rsplit(".", 1)[-1] for path in columns])
+    return columns[matches[0]]

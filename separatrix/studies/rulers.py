@@ -53,7 +53,10 @@ class Ruler:
         return cls(low, high, length, False, nice_ticks(low, high, False), True)
 
     def encoding(self) -> alt.Scale:
-        return alt.Scale(type="log" if self.log else "linear", domain=[self.low, self.high], nice=False, zero=False)
+        limits = [self.low, self.high]
+        if self.log:
+            return alt.Scale(type="log", domain=limits, nice=False)
+        return alt.Scale(type="linear", domain=limits, nice=False, zero=False)
 
     def pixel(self, value: float) -> float:
         """Pixels from the left, or from the top."""

@@ -8,9 +8,8 @@ Parts are read one by one: one that cannot be read is set aside and the others s
 from __future__ import annotations
 
 import contextlib
+import io
 import json
-import os
-import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,13 +17,11 @@ from typing import Any
 
 import polars as pl
 
+from separatrix.files import write_whole
+from separatrix.schema import FINAL, SCHEMA
 from separatrix.specs import content_hash
-from separatrix.training.records import SCHEMA
 
 FORMAT = "1"
-FINAL = ("ok", "diverged")
-"""The statuses that are results; a ``failed`` cell is run again."""
-
 _COMPACT_ABOVE = 256
 
 
@@ -63,8 +60,7 @@ class Store:
     def save_plan(self, name: str, cells: Sequence[str], facts: Mapping[str, Any]) -> None:
         """Keep what a study plans, so that ``status`` can say what is left."""
         text = json.dumps({"name": name, "cells": list(cells), **facts})
-        with self._atomic(self.plans / f"{content_hash(name)}.json") as path:
-            path.write_text(text)
+        self._write(self.plans / f"{content_hash(name)}.json", text)
 
     def read_plans(self) -> list[dict[str, Any]]:
         return [json.loads(path.read_text()) for path in sorted(self.plans.glob("*.json"))]
@@ -82,29 +78,15 @@ class Store:
                 path.unlink(missing_ok=True)
 
     def _write_part(self, name: str, frame: pl.DataFrame) -> None:
-        with self._atomic(self.parts / f"{name}.parquet") as path:
-            frame.write_parquet(path, metadata={"separatrix_format": FORMAT})
+        buffer = io.BytesIO()
+        frame.write_parquet(buffer, metadata={"separatrix_format": FORMAT})
+        self._write(self.parts / f"{name}.parquet", buffer.getvalue())
 
-    @contextlib.contextmanager
-    def _atomic(self, final: Path) -> Iterator[Path]:
-        """A temporary path that becomes ``final`` at once, or not at all."""
-        temporary = final.with_name(f".{final.name}.{uuid.uuid4().hex}.tmp")
+    def _write(self, path: Path, content: bytes | str) -> None:
         try:
-            final.parent.mkdir(parents=True, exist_ok=True)
-            yield temporary
-            with temporary.open("rb+") as file:
-                os.fsync(file.fileno())
-            temporary.replace(final)
-            directory = os.open(final.parent, os.O_RDONLY)
-            try:
-                os.fsync(directory)
-            finally:
-                os.close(directory)
+            write_whole(path, content)
         except OSError as error:
             raise StoreError(f"the store {self.folder} cannot be written: {error.strerror or error}") from error
-        finally:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
     def _read_parts(self) -> Iterator[tuple[Path, pl.DataFrame]]:
         for path in sorted(self.parts.glob("*.parquet")):

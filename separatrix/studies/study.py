@@ -11,13 +11,14 @@ from typing import Any
 from separatrix.errors import InputError, unknown
 from separatrix.learners import Learner, as_learner
 from separatrix.rules import Choice, Whole
+from separatrix.schema import FINAL
 from separatrix.specs import has_field
 from separatrix.studies.executors import Executor, executor_for
 from separatrix.studies.grid import Grid, as_grid
 from separatrix.studies.progress import Progress, Silent
 from separatrix.studies.queue import Queue
 from separatrix.studies.result import Result
-from separatrix.studies.store import FINAL, Store
+from separatrix.studies.store import Store
 from separatrix.studies.tuning import Condition
 from separatrix.tasks import Task
 from separatrix.training import Cell, Procedure
@@ -30,9 +31,10 @@ class Study:
     """The plan of a comparison.
 
     ``task``: one task or several. ``learners``: learners, architectures, Equinox modules or scikit-learn estimators,
-    in a list or by label. ``train_size``: one or several; None is the exact population. ``seeds``: how many, or
-    which. ``tune``: grids for any fields of the learners (a learner without the field is not tuned in it).
-    ``select``: the sample on which hyperparameters are chosen, ``validation`` or, as some papers do, ``test``.
+    in a list or by label; a list under one label is one curve over an axis of the learner (its width, say).
+    ``train_size``: one or several; None is the exact population. ``seeds``: how many, or which. ``tune``: grids for any
+    fields of the learners (a learner without the field is not tuned in it). ``select``: the sample on which
+    hyperparameters are chosen, ``validation`` or, as some papers do, ``test``.
     """
 
     task: Task | Sequence[Task]
@@ -47,8 +49,8 @@ class Study:
     def __post_init__(self) -> None:
         Choice("validation", "test").accept("select", self.select)
         for name in self.tune:
-            if not any(has_field(learner, name) for learner in self.labelled.values()):
-                known = {key for learner in self.labelled.values() for key in _tunable(learner)}
+            if not any(has_field(learner, name) for _, learner in self.labelled):
+                known = {key for _, learner in self.labelled for key in _tunable(learner)}
                 raise unknown("name to tune", name, known)
         self.conditions()
 
@@ -68,15 +70,18 @@ class Study:
         return list(range(Whole(1).accept("seeds", self.seeds)))
 
     @property
-    def labelled(self) -> dict[str, Learner]:
-        """The learners by the label that curves and figures give them."""
+    def labelled(self) -> list[tuple[str, Learner]]:
+        """The learners with the labels that curves and figures give them."""
         if isinstance(self.learners, Mapping):
-            return {label: as_learner(value) for label, value in self.learners.items()}
+            several = {
+                label: value if isinstance(value, list | tuple) else [value] for label, value in self.learners.items()
+            }
+            return [(label, as_learner(value)) for label, values in several.items() for value in values]
         made = [as_learner(value) for value in self.learners]
         repeated = [label for label, count in Counter(learner.label for learner in made).items() if count > 1]
         if repeated:
             raise InputError(f"learners must have different labels, got {repeated[0]} twice; pass {{label: learner}}")
-        return {learner.label: learner for learner in made}
+        return [(learner.label, learner) for learner in made]
 
     def conditions(self) -> list[Condition]:
         """What hyperparameters are chosen for, in the order of tasks, learners and sizes."""
@@ -84,7 +89,7 @@ class Study:
         grids = {name: as_grid(values) for name, values in self.tune.items()}
         seeds = self.seed_list
         for task in self.tasks:
-            for label, learner in self.labelled.items():
+            for label, learner in self.labelled:
                 learner.check(task.input_shape, task.output_shape)
                 for size in self.train_sizes:
                     found.append(Condition.of(label, Cell(task, learner, size, 0, self.procedure), grids, seeds))
@@ -138,7 +143,9 @@ class Study:
         while True:
             store.save_plan(self.name, list(wanted), {"select": self.select})
             counts += self._run_missing(wanted, store, executor, progress)
-            records = {row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted}
+            records: dict[str, Mapping[str, Any]] = {
+                row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted
+            }
             extended = {
                 cell.key: cell
                 for condition in conditions

@@ -6,6 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+from scipy import stats
+
 from separatrix.studies.curve import Curve, Difference
 
 if TYPE_CHECKING:
@@ -65,6 +68,34 @@ def _decide(differences: Sequence[Difference], first: str, second: str) -> Verdi
     if compared and 2 * len(above) >= len(compared) and not below:
         return Verdict("refuted", evidence)
     return Verdict("inconclusive", evidence)
+
+
+def alike(curve: Curve, first: str, second: str, margin: float) -> Verdict:
+    """Whether two curves differ by less than ``margin`` everywhere (an equivalence test)."""
+    differences = curve.differences(first, second)
+    evidence = {
+        "difference": f"{first} - {second}",
+        "margin": margin,
+        "means": {f"{d.x:g}": d.mean for d in differences},
+        "intervals": {f"{d.x:g}": [d.low, d.high] for d in differences},
+    }
+    inside = [d.equal or (-margin < d.low and d.high < margin) for d in differences]
+    outside = [not d.equal and (d.low > margin or d.high < -margin) for d in differences]
+    if differences and all(inside):
+        return Verdict("supported", evidence)
+    return Verdict("refuted" if any(outside) else "inconclusive", evidence)
+
+
+def change(curve: Curve, learner: str, start: float | None = None, end: float | None = None) -> Difference:
+    """The value at the end of a learner's curve minus that at its start, with Welch's interval."""
+    points = {point.x: point for point in curve.of(learner)}
+    first, last = points[min(points) if start is None else start], points[max(points) if end is None else end]
+    a, b = np.asarray(first.values), np.asarray(last.values)
+    if len(a) < 2 or len(b) < 2 or np.ptp(a) == np.ptp(b) == 0:
+        gap = float(b.mean() - a.mean())
+        return Difference(last.x, gap, gap, gap, gap == 0)
+    interval = stats.ttest_ind(b, a, equal_var=False).confidence_interval(curve.level)
+    return Difference(last.x, float(b.mean() - a.mean()), float(interval.low), float(interval.high), False)
 
 
 def all_of(verdicts: Mapping[str, Verdict]) -> Verdict:

@@ -93,7 +93,7 @@ class Task(ABC):
 _STREAMS = ("instance", "train", "validation", "test", "initialise", "algorithm")
 
 
-def stream(seed: int | Array, name: str | int | Array) -> PRNGKeyArray:
+def stream(seed: int | Array | np.ndarray, name: str | int | Array) -> PRNGKeyArray:
     """The independent random stream of a seed for one purpose, by name or number."""
     return jax.random.fold_in(jax.random.key(seed), stream_number(name) if isinstance(name, str) else name)
 

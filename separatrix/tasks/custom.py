@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
-from numpy.typing import ArrayLike
 
 from separatrix.errors import InputError
 from separatrix.rules import Choice, Real, enforce, parameter
@@ -65,8 +64,8 @@ class Arrays(Task):
     are -1 and +1 (0 and 1 are taken as these); ``target="regression"`` leaves y as it is.
     """
 
-    x: ArrayLike
-    y: ArrayLike
+    x: Any
+    y: Any
     target: str = parameter("classification", Choice("classification", "regression"))
     validation_fraction: float = parameter(0.2, Real(above=0, below=1))
     test_fraction: float = parameter(0.2, Real(above=0, below=1))

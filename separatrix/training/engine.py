@@ -101,6 +101,15 @@ def stacked(cells: Sequence[Cell], lanes: int, precision: str) -> dict[str, np.n
     }
 
 
+def training_sample(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> Sample:
+    """What the cells of a block are trained on: their samples, or the population."""
+    cell = cells[0]
+    sampler = sampler_for(cell.task, cell.procedure.precision)
+    if cell.train_size is None:
+        return sampler.population(values)
+    return sampler.draw(values, "train", cell.bucket, values["train_size"])
+
+
 def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sample, Sample, Sample]:
     """What the cells of a block are trained, validated and tested on."""
     cell, lanes = cells[0], len(values["seed"])
@@ -109,15 +118,9 @@ def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sampl
     def fresh(split: Any, size: int) -> Sample:
         return sampler.draw(values, split, size, np.full(lanes, size))
 
-    exact = cell.procedure.on_population(cell.task)
-    population = sampler.population(values) if exact or cell.train_size is None else None
-    if cell.train_size is None:
-        assert population is not None
-        train = population
-    else:
-        train = sampler.draw(values, "train", cell.bucket, values["train_size"])
-    if exact:
-        assert population is not None
+    train = training_sample(cells, values)
+    if cell.procedure.on_population(cell.task):
+        population = train if cell.train_size is None else sampler.population(values)
         return train, population, population
     procedure = cell.procedure
     return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
@@ -171,18 +174,18 @@ def _solve(cell: Cell) -> Record:
     start = time.perf_counter()
     with numerics(cell.procedure.precision):
         values = stacked([cell], 1, cell.procedure.precision)
-        drawn = jax.device_get(samples([cell], values))
-    train, validation, test = (Sample(*(array[0] for array in sample)) for sample in drawn)
-    x, y = train.x[: cell.train_size], train.y[: cell.train_size]
+        drawn = [[np.asarray(array)[0] for array in sample] for sample in jax.device_get(samples([cell], values))]
+    train, validation, test = drawn
+    x, y = train[0][: cell.train_size], train[1][: cell.train_size]
     fitted = cell.learner.fit(x, y, cell.seed)
 
-    def error(sample: Sample) -> float:
-        outputs = np.asarray(fitted.predict(sample.x), dtype=np.float64)
+    def error(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
+        outputs = np.asarray(fitted.predict(x), dtype=np.float64)
         if cell.task.kind == "classification":
-            wrong = (outputs > 0) != (sample.y > 0)
+            wrong = (outputs > 0) != (y > 0)
         else:
-            wrong = np.square(outputs.reshape(sample.y.shape) - sample.y).reshape(len(sample.y), -1).sum(axis=1)
-        return float(np.sum(wrong * sample.w.astype(np.float64)))
+            wrong = np.square(outputs.reshape(y.shape) - y).reshape(len(y), -1).sum(axis=1)
+        return float(np.sum(wrong * w.astype(np.float64)))
 
-    errors = error(Sample(x, y, np.full(len(y), 1 / len(y)))), error(validation), error(test)
+    errors = error(x, y, np.full(len(y), 1 / len(y))), error(*validation), error(*test)
     return solver_record(cell, fitted, *errors, time.perf_counter() - start)

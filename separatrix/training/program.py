@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
 from separatrix.learners import Network, Trained
@@ -145,7 +146,7 @@ class Program:
         trace = jax.tree.map(lambda slots, value: slots.at[state.slot].set(value), state.trace, found)
         ratio = self._procedure(given.values).checkpoint_ratio
         following = jnp.maximum(jnp.ceil(t * ratio).astype(t.dtype), t + 1)
-        following = jnp.where(state.slot + 1 < SLOTS, following, jnp.iinfo(t.dtype).max)
+        following = jnp.where(state.slot + 1 < SLOTS, following, np.iinfo(t.dtype).max)
         return state._replace(trace=trace, slot=state.slot + 1, next_checkpoint=following)
 
     # A block of cells -----------------------------------------------------------------------------------------
@@ -175,8 +176,8 @@ class Program:
             running = active(lanes)
             lanes = when(running & (t == lanes.next_checkpoint), self._checkpoint, t, lanes)
             lanes = on(running, self.step, t, lanes)
-            every, budget = given.values["procedure.check_every"], given.values["procedure.max_steps"]
-            due = running & (((t + 1) % every == 0) | (t + 1 >= budget))
+            end_of_round = (t + 1) % given.values["procedure.check_every"] == 0
+            due = running & (end_of_round | (t + 1 >= given.values["procedure.max_steps"]))
             return Block(t + 1, when(due, self._check, t + 1, lanes))
 
         return jax.lax.while_loop(lambda block: (block.step < until) & active(block.lanes).any(), body, block)
@@ -186,7 +187,7 @@ class _Problem(Problem):
     """The training sample of one cell, as its algorithm sees it."""
 
     def __init__(self, program: Program, given: Given):
-        self.size = given.values["train_size"]
+        self.size = jnp.asarray(given.values["train_size"])
         self.weights = given.train.w
         self.layers = program.layers
         self._train, self._chunk = given.train, program.chunk

@@ -10,25 +10,11 @@ from typing import Any
 import numpy as np
 
 from separatrix.learners import Fitted
+from separatrix.schema import SCHEMA
 from separatrix.training.cell import Cell
 from separatrix.training.program import DIVERGED, State
 
 DIVERGENCE_HINT = "the loss grew beyond the procedure's divergence limit or was not finite; try a smaller rate"
-
-SCHEMA: dict[str, Any] = {
-    "cell": str,
-    "status": str,
-    "message": str,
-    "test_error": float,
-    "test_size": int,
-    "validation_error": float,
-    "train_error": float,
-    "train_loss": float,
-    "norm": float,
-    "steps": int,
-    "seconds": float,
-}
-"""The columns that every record has, beside those of its task, learner and procedure; they may be empty."""
 
 
 def _record(cell: Cell, status: str, message: str, seconds: float, *found: Mapping[str, Any]) -> dict[str, Any]:

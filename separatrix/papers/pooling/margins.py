@@ -134,7 +134,7 @@ def support(n: int, l: int) -> tuple[Floats, Ints]:  # noqa: E741
     return np.eye(l)[np.array(numbers)].reshape(len(labels), n * l), np.array(labels)
 
 
-def least_norm_separator(points: Floats, labels: Ints) -> tuple[Floats, float]:
+def least_norm_separator(points: Floats, labels: Ints | Floats) -> tuple[Floats, float]:
     """argmin ||w||^2 with y w . x >= 1, and its duality gap; the data must be separable.
 
     Lawson and Hanson's least-distance programming: with u >= 0 minimising ||G^T u||^2 + (sum u - 1)^2, G the
