@@ -181,6 +181,7 @@ def test_a_learner_that_looks_at_its_neighbours_is_found_out():
         (lambda: sx.Procedure(max_steps=0), "max_steps must be an integer of at least 1 .*, got 0"),
         (lambda: sx.Cell(BITS, L.LinearSVM(), 5, -1), "seed must be"),
         (lambda: sx.Cell(T.KPattern(n=30), Trained(L.FCN()), None), "no population to train on"),
+        (lambda: sx.Cell(BITS, Trained(L.FCN(), L.Adam(batch=3)), None), "trained on samples"),
         (lambda: sx.Cell(TASKS[-1], L.LinearSVM(), 500), "train size must be at most 180"),
     ],
 )

@@ -44,6 +44,11 @@ class Algorithm(ABC):
         """The number of steps before which no stopping rule applies."""
         return 0
 
+    @property
+    def on_population(self) -> bool:
+        """Whether the algorithm can descend on an exact population, whose points have weights of their own."""
+        return False
+
     @abstractmethod
     def init(self, params: PyTree) -> PyTree: ...
 
@@ -64,6 +69,10 @@ class FirstOrder(Algorithm):
 
     @abstractmethod
     def rule(self) -> optax.GradientTransformation: ...
+
+    @property
+    def on_population(self) -> bool:
+        return self.batch is None
 
     def init(self, params: PyTree) -> PyTree:
         return self.rule().init(params)

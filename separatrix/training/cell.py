@@ -67,8 +67,8 @@ class Cell:
         if self.train_size is None:
             if self.task.population_size is None:
                 raise InputError(f"{type(self.task).__name__} has no population to train on; give a train size")
-            if not isinstance(self.learner, Trained):
-                raise InputError(f"{self.learner.label} is trained on samples; give a train size")
+            if not (isinstance(self.learner, Trained) and self.learner.algorithm.on_population):
+                raise InputError(f"{self.learner.label} (with this algorithm) is trained on samples; give a train size")
             return
         wanted = {
             "train": self.train_size,

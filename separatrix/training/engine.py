@@ -145,7 +145,7 @@ def _train_block(cells: list[Cell], layout: Layout, tick: Callable[[], None]) ->
     records = []
     for lane, cell in enumerate(cells):
         own, validated, tested, norm = jax.tree.map(lambda array, lane=lane: array[lane], found)
-        records.append(trained_record(cell, own, float(validated), float(tested), float(norm), seconds))
+        records.append(trained_record(cell, layout, own, float(validated), float(tested), float(norm), seconds))
     return records
 
 

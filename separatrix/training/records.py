@@ -11,6 +11,7 @@ import numpy as np
 
 from separatrix.learners import Fitted
 from separatrix.schema import SCHEMA
+from separatrix.training.blocks import Layout
 from separatrix.training.cell import Cell
 from separatrix.training.program import DIVERGED, State
 
@@ -48,12 +49,12 @@ def _errors(cell: Cell, train: float, validation: float, test: float) -> dict[st
 
 
 def trained_record(
-    cell: Cell, state: State, validation_error: float, test_error: float, norm: float, seconds: float
+    cell: Cell, layout: Layout, state: State, validation_error: float, test_error: float, norm: float, seconds: float
 ) -> dict[str, Any]:
     """The record of a network; one that diverged has a history and no errors."""
     reached = np.asarray(state.trace.step) >= 0
     found = {f"curve_{name}": np.asarray(slots)[reached].tolist() for name, slots in state.trace._asdict().items()}
-    found["steps"] = int(state.stopped_at)
+    found |= {"steps": int(state.stopped_at), "lanes": layout.lanes, "chunk": layout.chunk}
     if int(state.outcome) == DIVERGED:
         return _record(cell, "diverged", DIVERGENCE_HINT, seconds, found)
     found |= {"train_loss": float(state.train_loss), "norm": norm}
