@@ -161,8 +161,8 @@ FIGURES = (
         study=compare_on_digits,
         draw=_curve("Detection of a 3 or a 5 among digits: test error against training samples"),
         claims=claims.FIG3C,
-        notes="The paper says that few digits an image make moderate samples not linearly separable. Four images of MNIST "
-        "span about 2600 dimensions, so samples of fewer are separable in general: so was ours of 1280.",
+        notes="The paper says that few digits an image make moderate samples not linearly separable. Four images of "
+        "MNIST span about 2600 dimensions, so samples of fewer are separable in general: so was ours of 1280.",
     ),
     Figure(
         id="pooling/fig4",
