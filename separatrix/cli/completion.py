@@ -57,7 +57,7 @@ class Ids(click.ParamType[str]):
 def remembered(kind: str) -> list[str]:
     """The ids of this kind, from the cache folder unless the papers' files have changed since."""
     import separatrix.papers
-    from separatrix.training.cache import cache_folder
+    from separatrix.cache import cache_folder
 
     source = Path(separatrix.papers.__file__).parent
     newest = max(int(path.stat().st_mtime) for path in source.rglob("*.py"))

@@ -140,7 +140,7 @@ def _charts() -> Iterator[Line]:
 
 
 def _cache() -> Iterator[Line]:
-    from separatrix.training.cache import cache_folder
+    from separatrix.cache import cache_folder
 
     folder = cache_folder()
     state, problem = _writable(folder)

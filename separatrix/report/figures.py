@@ -66,6 +66,8 @@ def _embedded(svg: str, name: str) -> str:
 def _caption(summary: Mapping[str, Any]) -> list[str]:
     """What the figure shows and how it was made, a sentence each."""
     cells, axes = summary["cells"], summary["axes"]
+    if not summary["series"]:
+        return [summary["notes"]] if summary["notes"] else []
     counts = sorted({row["n"] for row in summary["series"]})
     seeds = (
         "no seeds" if not counts else f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"

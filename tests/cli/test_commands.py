@@ -162,7 +162,7 @@ def test_completion_knows_ids(tmp_path, monkeypatch):
 
     monkeypatch.setenv("SEPARATRIX_CACHE", str(tmp_path))
     for _ in range(2):  # made, then remembered
-        items = ShellComplete(cli, {}, "separatrix", "X").get_completions(["certify"], "pooling/t")
+        items = ShellComplete(cli, {}, "separatrix", "X").get_completions(["certify"], "pooling/theorem-4")
         assert [item.value for item in items] == ["pooling/theorem-4.2"]
     assert (tmp_path / "ids" / "theorems.json").exists()
 
