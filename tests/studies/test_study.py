@@ -149,12 +149,14 @@ def test_bad_plans_are_refused_before_anything_runs(changes, message, tmp_path):
 
 
 def test_failed_cells_are_told_and_run_again(tmp_path):
-    limited = LinearSVM(max_iterations=1)
-    result = study(learners={"SVM": limited}, train_size=16).run(tmp_path, workers=0)
+    """Data that no plane separates, and a solver that may not take a second step."""
+    noisy = sx.tasks.PatternDetection(d=6, n=3, noise="ball", r=3.0)
+    plan = study(task=noisy, learners={"SVM": LinearSVM(max_iterations=1)}, train_size=100)
+    result = plan.run(tmp_path, workers=0)
     assert result.status_counts() == {"failed": 2}
     assert all("max_iterations" in row["message"] for row in result.records.values())
     assert result.curve().points == {}
-    assert study(learners={"SVM": limited}, train_size=16).run(tmp_path, workers=0).counts["ran"] == 2
+    assert plan.run(tmp_path, workers=0).counts["ran"] == 2
 
 
 def test_records_can_be_read_without_separatrix(tmp_path):
