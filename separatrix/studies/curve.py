@@ -76,6 +76,10 @@ class Curve:
 
         return curve_chart(self, **options)
 
+    def unshared(self, first: str, second: str) -> list[float]:
+        """The places at which only one of the two was measured."""
+        return sorted({point.x for point in self.of(first)} ^ {point.x for point in self.of(second)})
+
     def differences(self, first: str, second: str) -> list[Difference]:
         """``first`` minus ``second`` where both were measured, paired by seed (they share data), with
         intervals that hold at all places together (Bonferroni)."""
@@ -89,6 +93,6 @@ class Curve:
             if not pairs:
                 continue
             summary = mean_interval(pairs, level)
-            equal = bool(np.ptp(pairs) == 0 and pairs[0] == 0)
+            equal = len(pairs) > 1 and not np.any(pairs)
             found.append(Difference(one.x, summary.mean, summary.low, summary.high, equal))
         return found

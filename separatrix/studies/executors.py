@@ -21,13 +21,19 @@ from multiprocessing.connection import Connection, wait
 
 import cloudpickle
 
-from separatrix.errors import InputError
+from separatrix.rules import Whole
 from separatrix.studies.queue import Chunk, Queue, Report
 from separatrix.studies.store import Store, StoreError
 from separatrix.training import Cell, train
 from separatrix.training.blocks import layout_for
 from separatrix.training.cache import use_compilation_cache
 from separatrix.training.records import failed_record
+
+_GRACE = 2.0
+
+
+class WorkerError(RuntimeError):
+    """A chunk could not be taken in or stored; not a failed cell, which is a record."""
 
 
 class Executor(ABC):
@@ -129,13 +135,13 @@ class Workers(Executor):
         try:
             answer = cloudpickle.loads(worker.pipe.recv_bytes())
         except (EOFError, OSError):
-            _stop(worker)
+            code = _stop(worker)
             if queue.retry_alone(chunk):
                 return None
-            reason = RuntimeError(f"the worker process ended with code {worker.process.returncode} (out of memory?)")
+            reason = RuntimeError(f"the worker process ended with code {code} (out of memory?)")
             store.append([failed_record(cell, reason, 0.0) for cell in chunk.cells])
             return Report(chunk, Counter(failed=len(chunk.cells)), 0.0, (str(reason),))
-        if isinstance(answer, Exception):
+        if isinstance(answer, WorkerError | StoreError):
             raise answer
         worker.chunk = None
         queue.done(chunk, answer.seconds)
@@ -143,20 +149,29 @@ class Workers(Executor):
         return report
 
 
-def _stop(worker: _Worker) -> None:
+def _stop(worker: _Worker) -> int:
+    """End a worker; the code it ended with, its own where it ended by itself."""
     worker.pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return worker.process.wait(timeout=_GRACE if worker.chunk is not None else 0.0)
     worker.process.kill()
-    worker.process.wait()
+    return worker.process.wait()
 
 
 def _start_worker(core: int, store: Store) -> _Worker:
     ours, theirs = socket.socketpair()
     command = [sys.executable, "-m", "separatrix.studies.worker", str(theirs.fileno()), str(core), str(store.folder)]
-    environment = dict(os.environ)
+    # what the driver can import, its workers can: a user's modules beside the script are on its path alone
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
     environment.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     process = subprocess.Popen(command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL)
     theirs.close()
     return _Worker(process, Connection(ours.detach()))
+
+
+def available_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def executor_for(workers: int | None) -> Executor:
@@ -166,10 +181,6 @@ def executor_for(workers: int | None) -> Executor:
 
         if jax.default_backend() != "cpu":
             return InProcess()
-        return Workers(len(os.sched_getaffinity(0)))
-    if workers < 0:
-        raise InputError(f"workers must be an integer of at least 0, got {workers}")
+        return Workers(available_cores())
+    workers = Whole(0).accept("workers", workers)
     return Workers(workers) if workers else InProcess()
-
-
-__all__ = ["Executor", "InProcess", "StoreError", "Workers", "executor_for", "run_chunk"]

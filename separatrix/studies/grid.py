@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from separatrix.errors import InputError
+from separatrix.rules import Real, Whole
 
 
 @dataclass(frozen=True)
@@ -40,18 +42,25 @@ def _beyond(value: float, ratio: float) -> float:
 
 
 def grid(low: float, high: float, *, per_decade: int = 3, extensions: int = 3) -> Grid:
-    """A logarithmic grid from ``low`` to ``high``.
+    """A logarithmic grid from ``low``, up to ``high``.
 
     >>> grid(1e-3, 1e-1, per_decade=1).values
     (0.001, 0.01, 0.1)
     """
-    if not (0 < low <= high and math.isfinite(high)):
-        raise InputError(f"a grid needs 0 < low <= high, got {low} and {high}")
-    if per_decade < 1:
-        raise InputError(f"per_decade must be an integer of at least 1, got {per_decade}")
-    count = round(math.log10(high / low) * per_decade)
+    low, high = Real(above=0).accept("low", low), Real(above=0).accept("high", high)
+    per_decade = Whole(1).accept("per_decade", per_decade)
+    extensions = Whole(0).accept("extensions", extensions)
+    if low > high:
+        raise InputError(f"low must be at most high = {high}, got {low}")
+    count = math.floor(math.log10(high / low) * per_decade + 1e-9)
     return Grid(tuple(float(f"{low * 10 ** (i / per_decade):.6g}") for i in range(count + 1)), extensions)
 
 
-def as_grid(values: Grid | Sequence[float]) -> Grid:
-    return values if isinstance(values, Grid) else Grid(tuple(values))
+def as_grid(values: Any) -> Grid:
+    """A grid from a grid or from values, one or several."""
+    if isinstance(values, Grid):
+        return values
+    try:
+        return Grid(tuple(values) if isinstance(values, Iterable) and not isinstance(values, str) else (values,))
+    except TypeError:
+        raise InputError(f"a grid must be numbers or names of one kind, got {values!r}") from None

@@ -59,6 +59,14 @@ class Result:
     def status_counts(self) -> Counter[str]:
         return Counter(str(record["status"]) for record in self.records.values())
 
+    def missing(self) -> list[str]:
+        """Conditions without a record for every seed (some failed), in words."""
+        return [
+            f"{condition.label}, train size {condition.cell.train_size}: {len(rows)} of {len(condition.seeds)} seeds"
+            for condition in self.conditions
+            if len(rows := self.rows(condition)) < len(condition.seeds)
+        ]
+
     def on_edge(self) -> list[str]:
         """Conditions whose best hyperparameter is still the least or greatest tried, in words."""
         found = []
@@ -89,14 +97,27 @@ class Result:
                 continue
             values = [_value(row, y, condition) for row in rows]
             if y in ERRORS and condition.cell.task.kind == "classification":
-                summary = error_interval(values, rows[0]["test_size"], level)
+                summary = error_interval(values, _trials(rows[0], y, condition), level)
             else:
                 summary = mean_interval(values, level)
             seeds = tuple(int(row["seed"]) for row in rows)
             place = _coordinate(condition, x)
+            if any(point.x == place for point in points.get(condition.label, ())):
+                raise InputError(
+                    f"several conditions of {condition.label} lie at {x} = {place:g}; choose among them with where= "
+                    "or take the axis in which they differ"
+                )
             points.setdefault(condition.label, []).append(Point(place, summary, tuple(values), seeds))
         ordered = {label: tuple(sorted(found, key=lambda point: point.x)) for label, found in points.items()}
         return Curve(x, y, ordered, level)
+
+
+def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
+    """The size of the sample behind an error; None where it is exact."""
+    if row["test_size"] is None:
+        return None
+    procedure = condition.cell.procedure
+    return procedure.test_size if y == "test_error" else procedure.validation_size
 
 
 def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
@@ -104,6 +125,8 @@ def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
         raise unknown("column", y, row)
     if row[y] is None and row["status"] == "diverged" and y.endswith("_error"):
         return 0.5 if condition.cell.task.kind == "classification" else float("inf")
+    if not isinstance(row[y], int | float | None):
+        raise InputError(f"a curve needs a column of numbers, got {y} = {row[y]!r}")
     return float("nan") if row[y] is None else float(row[y])
 
 

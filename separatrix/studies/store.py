@@ -7,7 +7,6 @@ Parts are read one by one: one that cannot be read is set aside and the others s
 
 from __future__ import annotations
 
-import contextlib
 import io
 import json
 import warnings
@@ -23,6 +22,7 @@ from separatrix.specs import content_hash
 
 FORMAT = "1"
 _COMPACT_ABOVE = 256
+_LISTINGS = 20
 
 
 class StoreError(RuntimeError):
@@ -57,17 +57,17 @@ class Store:
         frame = self.frame()
         return dict(zip(frame["cell"].to_list(), frame["status"].to_list(), strict=True))
 
-    def save_plan(self, name: str, cells: Sequence[str], facts: Mapping[str, Any]) -> None:
-        """Keep what a study plans, so that ``status`` can say what is left."""
+    def save_plan(self, plan: str, name: str, cells: Sequence[str], facts: Mapping[str, Any]) -> None:
+        """Keep what the study of this name plans, so that ``status`` can say what is left; ``plan`` identifies it."""
         text = json.dumps({"name": name, "cells": list(cells), **facts})
-        self._write(self.plans / f"{content_hash(name)}.json", text)
+        self._write(self.plans / f"{plan}.json", text)
 
     def read_plans(self) -> list[dict[str, Any]]:
         return [json.loads(path.read_text()) for path in sorted(self.plans.glob("*.json"))]
 
     def compact(self) -> None:
         """Merge the parts into one where they are many. A reader at the same time may see both, not neither."""
-        read = list(self._read_parts())
+        read = self._read_parts()
         if len(read) <= _COMPACT_ABOVE:
             return
         frame = self.frame()
@@ -88,17 +88,26 @@ class Store:
         except OSError as error:
             raise StoreError(f"the store {self.folder} cannot be written: {error.strerror or error}") from error
 
-    def _read_parts(self) -> Iterator[tuple[Path, pl.DataFrame]]:
-        for path in sorted(self.parts.glob("*.parquet")):
+    def _read_parts(self) -> list[tuple[Path, pl.DataFrame]]:
+        """Every part. Where one vanishes meanwhile, merged into another by a compaction, all are listed again."""
+        for _ in range(_LISTINGS):
             try:
-                yield path, pl.read_parquet(path)
+                return [(path, frame) for path in sorted(self.parts.glob("*.parquet")) for frame in self._read(path)]
             except FileNotFoundError:
-                continue  # compacted by another process meanwhile; its records are in the merged part
-            except Exception as error:
-                aside = path.with_suffix(".unreadable")
-                with contextlib.suppress(OSError):
-                    path.rename(aside)
-                warnings.warn(f"{path.name} cannot be read and was set aside as {aside.name}: {error}", stacklevel=2)
+                continue
+            except OSError as error:
+                raise StoreError(f"the store {self.folder} cannot be read: {error.strerror or error}") from error
+        raise StoreError(f"the store {self.folder} cannot be read: its parts keep changing")
+
+    def _read(self, path: Path) -> Iterator[pl.DataFrame]:
+        """The part's records, or none where its content is no Parquet: it is then set aside, with a warning."""
+        content = path.read_bytes()
+        try:
+            yield pl.read_parquet(io.BytesIO(content))
+        except pl.exceptions.PolarsError as error:
+            aside = path.with_suffix(".unreadable")
+            path.rename(aside)
+            warnings.warn(f"{path.name} cannot be read and was set aside as {aside.name}: {error}", stacklevel=4)
 
 
 def _together(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:

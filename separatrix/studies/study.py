@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from separatrix.errors import InputError, unknown
 from separatrix.learners import Learner, as_learner
 from separatrix.rules import Choice, Whole
 from separatrix.schema import FINAL
-from separatrix.specs import has_field
+from separatrix.specs import content_hash, has_field
 from separatrix.studies.executors import Executor, executor_for
 from separatrix.studies.grid import Grid, as_grid
 from separatrix.studies.progress import Progress, Silent
@@ -48,26 +48,39 @@ class Study:
 
     def __post_init__(self) -> None:
         Choice("validation", "test").accept("select", self.select)
+        for name, value in self._checked().items():
+            object.__setattr__(self, name, value)
         for name in self.tune:
             if not any(has_field(learner, name) for _, learner in self.labelled):
                 known = {key for _, learner in self.labelled for key in _tunable(learner)}
                 raise unknown("name to tune", name, known)
-        self.conditions()
+        for condition in self.conditions():
+            condition.all_cells()
+
+    def _checked(self) -> dict[str, Any]:
+        """The fields in their own types: whatever was given as one thing, or can be gone through once, is a tuple."""
+        if not isinstance(self.procedure, Procedure):
+            raise InputError(f"procedure must be a Procedure, got {self.procedure!r}")
+        if not isinstance(self.tune, Mapping):
+            raise InputError(f"tune must map names to grids, got {self.tune!r}")
+        tasks = tuple(_several(self.task))
+        for task in tasks:
+            if not isinstance(task, Task):
+                raise InputError(f"task must be a Task or several, got {task!r}")
+        seeds = _several(self.seeds, once=lambda seeds: range(Whole(1).accept("seeds", seeds)))
+        sizes = [None if size is None else Whole(1).accept("train_size", size) for size in _several(self.train_size)]
+        return {
+            "task": tasks,
+            "learners": self.learners if isinstance(self.learners, Mapping) else tuple(_several(self.learners)),
+            "train_size": _distinct("train_size", sizes),
+            "seeds": _distinct("seeds", [Whole(0, 2**31 - 1).accept("seeds", seed) for seed in seeds]),
+            "tune": {name: as_grid(values) for name, values in self.tune.items()},
+            "name": str(self.name),
+        }
 
     @property
-    def tasks(self) -> list[Task]:
-        return [self.task] if isinstance(self.task, Task) else list(self.task)
-
-    @property
-    def train_sizes(self) -> list[int | None]:
-        sizes = self.train_size if isinstance(self.train_size, Iterable) else [self.train_size]
-        return [None if size is None else Whole(1).accept("train_size", size) for size in sizes]
-
-    @property
-    def seed_list(self) -> list[int]:
-        if isinstance(self.seeds, Iterable):
-            return [Whole(0).accept("seeds", seed) for seed in self.seeds]
-        return list(range(Whole(1).accept("seeds", self.seeds)))
+    def tasks(self) -> tuple[Task, ...]:
+        return cast("tuple[Task, ...]", self.task)
 
     @property
     def labelled(self) -> list[tuple[str, Learner]]:
@@ -86,13 +99,14 @@ class Study:
     def conditions(self) -> list[Condition]:
         """What hyperparameters are chosen for, in the order of tasks, learners and sizes."""
         found = []
-        grids = {name: as_grid(values) for name, values in self.tune.items()}
-        seeds = self.seed_list
+        sizes = cast("tuple[int | None, ...]", self.train_size)
+        grids, seeds = cast("Mapping[str, Grid]", self.tune), cast("tuple[int, ...]", self.seeds)
         for task in self.tasks:
             for label, learner in self.labelled:
                 learner.check(task.input_shape, task.output_shape)
-                for size in self.train_sizes:
-                    found.append(Condition.of(label, Cell(task, learner, size, 0, self.procedure), grids, seeds))
+                for size in sizes:
+                    cell = Cell(task, learner, size, 0, self.procedure)
+                    found.append(Condition.of(label, cell, grids, seeds))
         if not found:
             raise InputError("a study must have at least one task, one learner and one train size")
         return found
@@ -114,12 +128,7 @@ class Study:
         where = executor if executor is not None else executor_for(workers)
         conditions = self.conditions()
         counts = Counter[str]()
-        wanted = {
-            cell.key: cell
-            for condition in conditions
-            for choice in condition.choices
-            for cell in condition.cells(choice)
-        }
+        wanted = {cell.key: cell for condition in conditions for cell in condition.all_cells()}
         counts["reused"] = sum(status in FINAL for key, status in kept.statuses().items() if key in wanted)
         try:
             records = self._rounds(conditions, wanted, counts, kept, where, shown)
@@ -140,8 +149,9 @@ class Study:
     ) -> dict[str, Mapping[str, Any]]:
         """Run what is missing, extend the grids, and again until no grid grows; the records of all cells."""
         criterion = f"{self.select}_error"
+        plan = content_hash([self.name, list(wanted)])
         while True:
-            store.save_plan(self.name, list(wanted), {"select": self.select})
+            store.save_plan(plan, self.name, list(wanted), {"select": self.select})
             counts += self._run_missing(wanted, store, executor, progress)
             records: dict[str, Mapping[str, Any]] = {
                 row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted
@@ -154,7 +164,8 @@ class Study:
             }
             if not extended:
                 return records
-            counts["reused"] += sum(store.statuses().get(key) in FINAL for key in extended)
+            done = store.statuses()
+            counts["reused"] += sum(done.get(key) in FINAL for key in extended)
             wanted |= extended
 
     def _run_missing(
@@ -178,3 +189,16 @@ def _tunable(learner: Learner) -> list[str]:
     from separatrix.specs import traced_values
 
     return [path.rsplit(".", 1)[-1] for path in traced_values(learner)]
+
+
+def _several(value: Any, once: Callable[[Any], Iterable[Any]] = lambda value: [value]) -> Iterable[Any]:
+    """The items of a collection, or what one thing stands for."""
+    return value if isinstance(value, Iterable) and not isinstance(value, str) else once(value)
+
+
+def _distinct(name: str, values: Sequence[Any]) -> tuple[Any, ...]:
+    if not values:
+        raise InputError(f"{name} must not be empty")
+    if len(set(values)) < len(values):
+        raise InputError(f"{name} must not repeat a value, got {list(values)}")
+    return tuple(values)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from separatrix.errors import InputError
 from separatrix.specs import has_field, replaced
 from separatrix.studies.grid import Grid
 from separatrix.training import Cell
@@ -45,31 +46,40 @@ class Condition:
         return [cell for choice in self.choices for cell in self.cells(choice)]
 
     def best(self, records: Mapping[str, Mapping[str, Any]], criterion: str) -> Choice:
-        """The choice with the least mean error on the selecting sample.
+        """The choice with the fewest seeds that diverged or failed, then the least mean error of the others.
 
-        A seed that diverged or failed counts as an infinite error. Of equally good choices, the one farthest from the
-        grid's edges is taken: a plateau that reaches the edge is no reason to look beyond.
+        Of equally good choices, the one farthest from the grid's edges: a plateau that reaches the edge is no reason
+        to look beyond. Where no choice has an error at all, the least values: smaller rates diverge less.
         """
 
-        def mean(choice: Choice) -> float:
+        def quality(choice: Choice) -> tuple[int, float]:
             errors = [records.get(cell.key, {}).get(criterion) for cell in self.cells(choice)]
-            return sum(math.inf if error is None else error for error in errors) / len(errors)
+            known = [error for error in errors if error is not None and math.isfinite(error)]
+            return len(errors) - len(known), sum(known) / len(known) if known else math.inf
 
-        means = {choice: mean(choice) for choice in self.choices}
-        least = min(means.values())
-        tied = [choice for choice, value in means.items() if value == least]
+        found = {choice: quality(choice) for choice in self.choices}
+        best = min(found.values())
+        if math.isinf(best[1]):
+            return min(self.choices, key=lambda choice: [value for _, value in choice])
+        tied = [choice for choice, value in found.items() if value == best]
         return max(tied, key=lambda choice: (self._distance_from_edge(choice), -self.choices.index(choice)))
 
     def extend(self, best: Choice) -> list[Choice]:
-        """Choices beyond the edge on which the best one lies; they join the condition's."""
+        """Choices beyond the edge on which the best one lies, as far as the field allows; they join the condition's."""
         chosen, new = dict(best), []
         for name, values in self.grids.items():
-            tried = {dict(choice)[name] for choice in self.choices}
-            beyond = values.around(chosen[name], sorted(tried))
-            if beyond is not None:
+            beyond = values.around(chosen[name], self._tried(name))
+            if beyond is not None and self._allows(name, beyond):
                 new.append(tuple((chosen | {name: beyond}).items()))
         self.choices += new
         return new
+
+    def _allows(self, name: str, value: float) -> bool:
+        try:
+            replaced(self.cell.learner, name, value)
+        except InputError:
+            return False
+        return True
 
     def on_edge(self, best: Choice) -> list[str]:
         """The tuned names whose best value is the least or greatest tried."""

@@ -41,7 +41,12 @@ class Claim:
 
 def lower(curve: Curve, first: str, second: str) -> Verdict:
     """Whether ``first`` lies below ``second``: :data:`LOWER`."""
-    return _decide(curve.differences(first, second), first, second)
+    verdict = _decide(curve.differences(first, second), first, second)
+    missing = curve.unshared(first, second)
+    if not missing:
+        return verdict
+    outcome: Outcome = "inconclusive" if verdict.outcome == "supported" else verdict.outcome
+    return Verdict(outcome, {**verdict.evidence, "missing_at": missing})
 
 
 LOWER = (
@@ -73,15 +78,17 @@ def _decide(differences: Sequence[Difference], first: str, second: str) -> Verdi
 def alike(curve: Curve, first: str, second: str, margin: float) -> Verdict:
     """Whether two curves differ by less than ``margin`` everywhere (an equivalence test)."""
     differences = curve.differences(first, second)
+    missing = curve.unshared(first, second)
     evidence = {
         "difference": f"{first} - {second}",
         "margin": margin,
+        "missing_at": missing,
         "means": {f"{d.x:g}": d.mean for d in differences},
         "intervals": {f"{d.x:g}": [d.low, d.high] for d in differences},
     }
     inside = [d.equal or (-margin < d.low and d.high < margin) for d in differences]
     outside = [not d.equal and (d.low > margin or d.high < -margin) for d in differences]
-    if differences and all(inside):
+    if differences and all(inside) and not missing:
         return Verdict("supported", evidence)
     return Verdict("refuted" if any(outside) else "inconclusive", evidence)
 
@@ -91,11 +98,14 @@ def change(curve: Curve, learner: str, start: float | None = None, end: float | 
     points = {point.x: point for point in curve.of(learner)}
     first, last = points[min(points) if start is None else start], points[max(points) if end is None else end]
     a, b = np.asarray(first.values), np.asarray(last.values)
-    if len(a) < 2 or len(b) < 2 or np.ptp(a) == np.ptp(b) == 0:
-        gap = float(b.mean() - a.mean())
-        return Difference(last.x, gap, gap, gap, gap == 0)
+    gap = float(b.mean() - a.mean())
+    if len(a) < 2 or len(b) < 2:
+        return Difference(last.x, gap, float("-inf"), float("inf"), False)
+    if np.ptp(a) == np.ptp(b) == 0:  # no spread to go by: the intervals of the two pooled proportions remain
+        low, high = last.summary.low - first.summary.high, last.summary.high - first.summary.low
+        return Difference(last.x, gap, low, high, gap == 0)
     interval = stats.ttest_ind(b, a, equal_var=False).confidence_interval(curve.level)
-    return Difference(last.x, float(b.mean() - a.mean()), float(interval.low), float(interval.high), False)
+    return Difference(last.x, gap, float(interval.low), float(interval.high), False)
 
 
 def all_of(verdicts: Mapping[str, Verdict]) -> Verdict:

@@ -14,15 +14,17 @@ from multiprocessing.connection import Connection
 
 def _initialise_jax_with_one_thread(core: int) -> None:
     """JAX sizes its thread pool by the cores it may use when it starts; afterwards all are allowed again."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[core % len(cores)]})
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    if cores:
+        os.sched_setaffinity(0, {cores[core % len(cores)]})
     import jax
 
     from separatrix.training.cache import use_compilation_cache
 
     use_compilation_cache()
     jax.devices()
-    os.sched_setaffinity(0, cores)
+    if cores:
+        os.sched_setaffinity(0, cores)
 
 
 def main(descriptor: int, core: int, folder: str) -> None:
@@ -32,19 +34,21 @@ def main(descriptor: int, core: int, folder: str) -> None:
 
     import cloudpickle
 
-    from separatrix.studies.executors import run_chunk
-    from separatrix.studies.store import Store
+    from separatrix.studies.executors import WorkerError, run_chunk
+    from separatrix.studies.store import Store, StoreError
 
     store = Store(folder)
     while True:
         try:
-            chunk = cloudpickle.loads(pipe.recv_bytes())
+            message = pipe.recv_bytes()
         except (EOFError, ConnectionError):
             return
         try:
-            answer: object = run_chunk(chunk, store)
-        except Exception as error:
+            answer: object = run_chunk(cloudpickle.loads(message), store)
+        except StoreError as error:
             answer = error
+        except Exception as error:
+            answer = WorkerError(f"a worker could not take in its cells: {type(error).__name__}: {error}")
         try:
             pipe.send_bytes(cloudpickle.dumps(answer))
         except (BrokenPipeError, ConnectionError):

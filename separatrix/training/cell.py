@@ -24,7 +24,7 @@ class Procedure:
 
     Training stops at ``max_steps``, or at a check (every ``check_every`` steps) that finds the mean training loss at
     most ``target_loss``, the training error at most ``target_error``, or a loss above ``divergence`` or not finite.
-    The errors along the way are kept at the steps 1, r, r^2, ... for r = ``checkpoint_ratio``.
+    The errors along the way are kept at the steps 0, 1, r, r^2, ... for r = ``checkpoint_ratio``, 32 at most.
     ``evaluation``: on fresh samples, on the task's whole ``population``, or ``auto``: that where it is small.
     """
 
@@ -32,7 +32,7 @@ class Procedure:
     target_loss: float = parameter(0.0, Real(0), traced=True)
     target_error: float = parameter(-1.0, Real(-1), traced=True)
     divergence: float = parameter(1e6, Real(above=0), traced=True)
-    check_every: int = parameter(10, Whole(1), traced=True)
+    check_every: int = parameter(10, Whole(1, 2**30), traced=True)
     checkpoint_ratio: float = parameter(4.0, Real(1.1), traced=True)
     test_size: int = parameter(1000, Whole(1))
     validation_size: int = parameter(1000, Whole(1))
@@ -64,6 +64,9 @@ class Cell:
     def __post_init__(self) -> None:
         enforce(self)
         self.procedure.on_population(self.task)
+        if isinstance(self.learner, Trained) and self.learner.algorithm.warmup >= self.procedure.max_steps:
+            warmup = self.learner.algorithm.warmup
+            raise InputError(f"max_steps must be above the algorithm's first phase of {warmup} steps")
         if self.train_size is None:
             if self.task.population_size is None:
                 raise InputError(f"{type(self.task).__name__} has no population to train on; give a train size")

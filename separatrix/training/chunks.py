@@ -22,11 +22,12 @@ def sum_over_examples(work: Work, params: PyTree, sample: Sample, chunk: int) ->
         return work(params, *sample)
     each = -(-room // count)
 
-    def split(array: Array) -> Array:
-        padded = jnp.pad(array, [(0, count * each - room)] + [(0, 0)] * (array.ndim - 1))
+    def split(array: Array, mode: str) -> Array:
+        padded = jnp.pad(array, [(0, count * each - room)] + [(0, 0)] * (array.ndim - 1), mode=mode)
         return padded.reshape(count, each, *array.shape[1:])
 
-    parts = jax.tree.map(split, sample)
+    # padding repeats a true example, without weight: zeros may have no gradient (a norm has none at 0)
+    parts = Sample(split(sample.x, "edge"), split(sample.y, "edge"), split(sample.w, "constant"))
     first = jax.tree.map(lambda part: part[0], parts)
     zero = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), jax.eval_shape(work, params, *first))
 

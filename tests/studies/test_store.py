@@ -2,6 +2,7 @@
 
 import os
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -44,6 +45,34 @@ def test_a_torn_part_is_set_aside_and_the_others_stay(tmp_path):
         assert store.frame()["cell"].to_list() == ["a"]
     assert store.frame()["cell"].to_list() == ["a"]
     assert path.with_suffix(".unreadable").exists()
+
+
+def test_a_transient_error_sets_nothing_aside(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.append([record("a")])
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", lambda self: (_ for _ in ()).throw(OSError(24, "Too many open files")))
+        with pytest.raises(StoreError, match="Too many open files"):
+            store.frame()
+    assert store.frame().height == 1
+
+
+def test_a_reader_during_a_compaction_sees_every_record(tmp_path, monkeypatch):
+    """Another process merges the parts between the listing and the reading of one."""
+    monkeypatch.setattr(module, "_COMPACT_ABOVE", 1)
+    store = Store(tmp_path)
+    for number in range(4):
+        store.append([record(str(number))])
+    read, compacted = Path.read_bytes, []
+
+    def slow(self):
+        if not compacted:
+            compacted.append(True)
+            Store(tmp_path).compact()
+        return read(self)
+
+    monkeypatch.setattr(Path, "read_bytes", slow)
+    assert store.frame().height == 4
 
 
 def test_a_result_takes_the_place_of_a_failure(tmp_path):

@@ -1,6 +1,8 @@
 """Studies: planning, running, resuming, tuning; what a user's mistakes answer."""
 
 import math
+import subprocess
+import sys
 
 import equinox as eqx
 import jax
@@ -79,7 +81,7 @@ def test_population_and_axes(tmp_path):
     learner = Trained(sx.learners.CNN(q=8, k=2), sx.learners.GradientDescent(0.3), loss="hinge")
     result = study(task=tasks, learners={"CNN": learner}, train_size=None).run(tmp_path, workers=0)
     assert [point.x for point in result.curve("n").of("CNN")] == [4, 6]
-    assert math.isinf(result.curve().of("CNN")[0].x)
+    assert math.isinf(result.curve(where={"n": 4}).of("CNN")[0].x)
 
 
 def test_users_modules_and_estimators(tmp_path):
@@ -108,7 +110,9 @@ def test_users_tasks(tmp_path):
         tmp_path, workers=0
     )
     assert {row["status"] for row in result.records.values()} == {"ok"}
-    assert result.curve().of("SVM")[0].summary.mean < 0.25
+    linear = result.frame().filter(pl.col("label") == "SVM")
+    assert linear.height == 4
+    assert linear["test_error"].mean() < 0.25
 
 
 def test_a_regression(tmp_path):
@@ -140,12 +144,37 @@ def test_a_regression(tmp_path):
         ({"tune": {"learning_rate": [-1.0]}}, "learning_rate must be a finite number above 0, got -1.0"),
         ({"tune": {"learning_rate": [math.nan]}}, "finite"),
         ({"select": "tset"}, "did you mean 'test'"),
+        ({"seeds": [1, 1]}, "seeds must not repeat"),
+        ({"seeds": []}, "seeds must not be empty"),
+        ({"train_size": [8, 8]}, "train_size must not repeat"),
+        (
+            {"learners": [Trained(ConvPool(3, initialisation="sphere"), sx.learners.Layerwise(T1=500))]},
+            "max_steps must be above",
+        ),
     ],
 )
 def test_bad_plans_are_refused_before_anything_runs(changes, message, tmp_path):
     with pytest.raises(sx.InputError, match=message.replace("(", r"\(")):
         study(**changes).run(tmp_path / "store", executor=InProcess())
     assert not (tmp_path / "store").exists()
+
+
+def test_wrong_types_are_refused_in_words():
+    """In a process of its own: here the types are checked before separatrix sees them."""
+    script = """
+import separatrix as sx
+plan = {"task": sx.tasks.PatternDetection(), "learners": [sx.learners.ConvPool(3)], "train_size": 8}
+for changes in ({"seeds": "many"}, {"tune": {"learning_rate": "a"}}, {"tune": None}, {"procedure": {}}, {"task": "x"}):
+    try:
+        sx.Study(**plan | changes)
+    except sx.InputError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    said = done.stdout.splitlines()
+    words = ("seeds must be an integer", "learning_rate must be", "tune must map", "procedure must be", "task must be")
+    assert len(said) == len(words)
+    assert all(line.startswith(word) for line, word in zip(said, words, strict=True)), said
 
 
 def test_failed_cells_are_told_and_run_again(tmp_path):
@@ -166,3 +195,31 @@ def test_records_can_be_read_without_separatrix(tmp_path):
     )
     assert sorted(frame["cell"]) == sorted(result.records)
     assert Store(tmp_path).frame().height == frame.height
+
+
+def test_a_grid_stays_within_what_its_field_allows(tmp_path):
+    """The best momentum may be the greatest tried; 1 is not a momentum."""
+    learner = Trained(ConvPool(12), sx.learners.GradientDescent(1e-3))
+    plan = study(learners=[learner], train_size=16, tune={"momentum": sx.grid(0.1, 0.9, per_decade=2)})
+    assert max(plan.run(tmp_path, workers=0).frame()["learner.algorithm.momentum"]) < 1
+
+
+def test_choices_that_diverge_are_not_chosen(tmp_path):
+    """Of three rates two always diverge: the third is taken, though it lies on the edge."""
+    learner = Trained(MLP((9,)), sx.learners.GradientDescent(0.1), loss="squared")
+    plan = study(learners=[learner], train_size=16, tune={"learning_rate": [1e-3, 1e8, 1e9]})
+    result = plan.run(tmp_path, workers=0)
+    assert result.chosen(result.conditions[0]) == (("learning_rate", 1e-3),)
+
+
+def test_conditions_that_share_a_place_are_not_mixed(tmp_path):
+    result = study(task=[TASK, sx.tasks.PatternDetection(d=6, n=4)], learners=[LinearSVM()]).run(tmp_path, workers=0)
+    with pytest.raises(sx.InputError, match="several conditions"):
+        result.curve()
+    assert [point.x for point in result.curve(where={"n": 4}).of("SVM")] == [8, 16]
+
+
+def test_two_studies_of_one_name_keep_their_plans(tmp_path):
+    study().run(tmp_path, workers=0)
+    study(train_size=[8, 32]).run(tmp_path, workers=0)
+    assert len(Store(tmp_path).read_plans()) == 2

@@ -42,8 +42,11 @@ def _training_errors_are_zero(result: Result) -> Verdict:
     largest = _training_errors(result)
     nonzero = {label: {x: e for x, e in errors.items() if e != 0} for label, errors in largest.items()}
     nonzero = {label: errors for label, errors in nonzero.items() if errors}
-    evidence = {"largest_where_not_zero": nonzero}
-    return Verdict("refuted" if nonzero else "supported", evidence)
+    missing = result.missing()
+    evidence = {"largest_where_not_zero": nonzero, "missing": missing}
+    if nonzero:
+        return Verdict("refuted", evidence)
+    return Verdict("inconclusive" if missing else "supported", evidence)
 
 
 def _only_the_linear_model_fails_to_fit(where: Mapping[str, Any]) -> Callable[[Result], Verdict]:
