@@ -4,6 +4,8 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.residual import ReLUNet
+from separatrix.learners.sgd import SGD, Algorithm1
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -11,9 +13,11 @@ __all__ = [
     "FCN",
     "LCN",
     "MLP",
+    "SGD",
     "AdaDelta",
     "Adam",
     "Algorithm",
+    "Algorithm1",
     "Architecture",
     "ConvPool",
     "Estimator",
@@ -26,6 +30,7 @@ __all__ = [
     "Module",
     "Network",
     "RMSProp",
+    "ReLUNet",
     "Solver",
     "Trained",
     "as_learner",
