@@ -14,6 +14,7 @@ import separatrix as sx
 from separatrix import learners as L
 from separatrix import tasks as T
 from separatrix.learners import Trained
+from separatrix.learners import kernels as K
 from separatrix.studies.executors import InProcess, Workers
 from separatrix.testing import check_executor, check_learner, check_task
 
@@ -71,6 +72,9 @@ LEARNERS = [
     (Trained(L.FCN(4), L.GradientDescent(momentum=0.9), loss="hinge"), BITS),
     (Trained(L.MLP((6,)), loss="squared"), T.Sampled(two_outputs, (4,), (2,), "regression")),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),
+    *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
+    (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),
 ]
