@@ -14,6 +14,7 @@ import separatrix as sx
 from separatrix import learners as L
 from separatrix import tasks as T
 from separatrix.learners import Trained
+from separatrix.learners import kernels as K
 from separatrix.learners.parts import PARTS
 from separatrix.studies.executors import InProcess, Workers
 from separatrix.testing import check_executor, check_learner, check_task
@@ -81,6 +82,9 @@ LEARNERS = [
     *((Trained(L.ReLUNet("3resnet", 6), L.SGD(batch=5, epochs=2), "squared", part), PARITIES) for part in PARTS),
     (Trained(L.ReLUNet("3layer", 6, bottleneck=True), L.Algorithm1(), loss="squared"), PARITIES),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),
+    *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
+    (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),
 ]

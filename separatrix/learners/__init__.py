@@ -3,6 +3,7 @@
 from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDescent, Layerwise, RMSProp
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
+from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.residual import ReLUNet
 from separatrix.learners.sgd import SGD, Algorithm1
@@ -24,6 +25,8 @@ __all__ = [
     "Fitted",
     "FixedStart",
     "GradientDescent",
+    "KernelRidge",
+    "KernelSVM",
     "Layerwise",
     "Learner",
     "LinearSVM",
