@@ -4,6 +4,7 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -25,8 +26,10 @@ __all__ = [
     "LinearSVM",
     "Module",
     "Network",
+    "PairedFCN",
     "RMSProp",
     "Solver",
     "Trained",
+    "TwoPhase",
     "as_learner",
 ]
