@@ -47,8 +47,8 @@ class PairedFCN(Architecture):
         u = jax.random.uniform(u_key, (self.q,), minval=-n / self.k, maxval=n / self.k)
         b = jnp.full((self.q,), 1 / (8 * self.k))
         sign = 1.0 if self.initialisation == "corrected" else -1.0
-        pairs = (jnp.concatenate([first, second]) for first, second in ((w, sign * w), (b, sign * b), (u, -u)))
-        return FCNNet(*pairs, activation="relu6")
+        w, b, u = (jnp.concatenate(pair) for pair in ((w, sign * w), (b, sign * b), (u, -u)))
+        return FCNNet(w, b, u, "relu6")
 
 
 class _NoMemory(NamedTuple):

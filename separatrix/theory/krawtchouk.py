@@ -19,7 +19,6 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-
 comb = functools.lru_cache(maxsize=512)(math.comb)
 """Binomials of tens of thousands of bits take milliseconds, and sums over windows meet the same ones again."""
 

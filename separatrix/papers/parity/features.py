@@ -86,13 +86,14 @@ def lemma_8(
     epsilon: MaybeTolerance = None,
     version: Version = "corrected",
 ) -> Finding:
-    r"""Lemma 8 of Daniely & Malach, exactly: for b = 1/(8k), u uniform on [-n/k, n/k] and phi_r(z) = relu(|r| - sign(r) z),
+    r"""Lemma 8 of Daniely & Malach, exactly: for b = 1/(8k), u uniform on [-n/k, n/k] and phi_r(z) = relu(|r| -
+    sign(r) z),
 
         P(| (|r|/b) sigma(alpha u z / n + b) - phi_r(z) | <= epsilon for all z in [-k, k]) >= epsilon / (8 k^2)
 
-    ``corrected``: phi_r is a plain ReLU, epsilon <= k |r|, and alpha in [1/8, 1] (the paper asks for 1/4; for alpha <= 1/2
-    the half of the interval of u that lies on the near side of u* suffices). ``printed``: phi_r is ReLU6 as every
-    sigma of the paper, and epsilon <= k r: its cut at 6 is out of the neuron's reach from k = 5 on.
+    ``corrected``: phi_r is a plain ReLU, epsilon <= k |r|, and alpha in [1/8, 1] (the paper asks for 1/4; for alpha
+    <= 1/2 the half of the interval of u that lies on the near side of u* suffices). ``printed``: phi_r is ReLU6 as
+    every sigma of the paper, and epsilon <= k r: its cut at 6 is out of the neuron's reach from k = 5 on.
 
     ``r`` is k by default and ``epsilon`` 1/(10k), as in Lemma 10.
 
@@ -138,7 +139,9 @@ def _demand_knot(k: int, r: int) -> None:
 
 def _why_not(k: int, r: int) -> list[str]:
     if r > CAP:
-        return [f"check by hand: at z = 0 the left is (|r|/b) sigma(b) = {r} for every u, but phi_r(0) = min({r}, 6) = 6"]
+        return [
+            f"check by hand: at z = 0 the left is (|r|/b) sigma(b) = {r} for every u, but phi_r(0) = min({r}, 6) = 6"
+        ]
     return [
         f"check by hand, r > 0: at z = -1 the slope must be near 1 (phi_r = {min(r + 1, 6)}), at z = -{k} the value "
         f"{r} + {k} m must be near 6"
@@ -182,7 +185,7 @@ def out_of_reach(r: int, k: int, cap: int) -> Fraction:
     the largest gap between the concave psi_r and its chord over the values of the sum.
 
     >>> out_of_reach(7, 7, 6), out_of_reach(3, 3, 6)
-    (Fraction(2, 1), Fraction(0, 1))
+    (Fraction(4, 3), Fraction(0, 1))
     """
     sums = [s for s in range(-k, k + 1, 2) if psi(r, s, cap) > 0]
     first, last = sums[0], sums[-1]
@@ -208,9 +211,10 @@ def lemma_9(
 
         P(| (|r|/b^(0)) sigma(<w^(1), x> + b^(1)) - psi_r(x) | <= 2 epsilon for all x) >= epsilon / (112 k^2.5)
 
-    ``probability`` counts good neurons alone (sum over A of w = 0), whose first step is known in closed form, over the laws of
-    w on A, |J| and u: what all neurons together reach is at least this. ``printed``: psi_r is cut at 6; where half
-    the gap of that concave function to its chord is above 2 epsilon no neuron at all can follow it, whatever (w, u).
+    ``probability`` counts good neurons alone (sum over A of w = 0), whose first step is known in closed form, over
+    the laws of w on A, |J| and u: what all neurons together reach is at least this. ``printed``: psi_r is cut at 6;
+    where half the gap of that concave function to its chord is above 2 epsilon no neuron at all can follow it,
+    whatever (w, u).
 
     The lemma's k <= c epsilon^(1/4) n^(1/8) has an unknown c: the probability itself is the check. ``n`` is 64 k^4 + 1
     by default, ``r`` is k and ``epsilon`` 1/(10k).
@@ -237,7 +241,8 @@ def lemma_9(
         if gap > 2 * tolerance and tolerance < 1:  # psi_r is at least 2 where it is positive
             measured["probability"] = probability = 0.0
             notes = [
-                f"check by hand: (|r|/b) sigma is affine in x where it is positive, and psi_r = min(|r| - s, 6) for s = "
+                f"check by hand: (|r|/b) sigma is affine in x where it is positive, and psi_r = min(|r| - s, 6) for s "
+                f"= "
                 f"{-k}, {2 - k}, ... is {gap} or more from every affine function"
             ]
     return Finding(

@@ -10,7 +10,7 @@ from separatrix.errors import InputError
 from separatrix.papers.parity.laws import EXACT_LAW_UP_TO, exceeds, law_of_nonzeros, log_square, shown
 from separatrix.papers.parity.neurons import Neuron, Window, over_root, starting_bias
 from separatrix.rules import Maybe, Real, Whole
-from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most, equal
 from separatrix.theory.results import result
 
 Size = Annotated[int, Whole(1, 100_000)]
@@ -43,7 +43,8 @@ def lemma_3(n: Size = 101, k: Degree = 5, b: Bias = None, c: Factor = Fraction(1
     bias = starting_bias(k) if b is None else b
     window, ways = Window.of(n, bias), math.comb(n - 1, k)
     limit = Fraction(c * c, ways)
-    checks, measured = [], {}
+    checks: list[Check] = []
+    measured: dict[str, Any] = {}
     for name, s, divisor in (("", k + 1, n), ("_bias", k, 1)):
         failing, square = _over_w(n, s, window, limit * divisor)
         probability, rms = 1 - failing, math.sqrt(square / divisor)
@@ -135,7 +136,8 @@ def lemma_4(n: Size = 301, k: Degree = 7, b: Bias = None, C: Factor = Fraction(3
 
 @result(
     "parity/lemma-5",
-    "A neuron whose weights sum to zero over A has no gradient at all in the irrelevant coordinates and the bias on the "
+    "A neuron whose weights sum to zero over A has no gradient at all in the irrelevant coordinates and "
+    "the bias on the "
     "second component, and, k being odd, on the uniform one neither.",
 )
 def lemma_5(
@@ -150,8 +152,8 @@ def lemma_5(
 
         E_{D^(2)} x_j f sigma'(<w, x> + b) = 0        E_{D^(2)} f sigma'(<w, x> + b) = 0
 
-    and, better than printed, the same on D^(1) and so on D_A: k is odd, so one of the w_j, j in A, is 0, sigma' does not
-    depend on that bit, and the parity averages to 0. Both equalities are checked as rational numbers.
+    and, better than printed, the same on D^(1) and so on D_A: k is odd, so one of the w_j, j in A, is 0, sigma' does
+    not depend on that bit, and the parity averages to 0. Both equalities are checked as rational numbers.
 
     ``plus`` and ``minus`` count the +1 and -1 of w on A, ``J`` the nonzero entries off A (the rest's mean by
     default). With plus != minus the lemma claims nothing, and the numbers show what the balance is worth.

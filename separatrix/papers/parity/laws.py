@@ -128,7 +128,8 @@ def exceeds(s: int, m: int, window: Window, square: Fraction) -> bool:
 
 
 def masses(first: int, last: int, window: Window) -> Floats:
-    """P(lo <= r <= hi) for the sum r of J signs, J = first..last, each from the one before (in float64, from an exact first one up to 4000):
+    """P(lo <= r <= hi) for the sum r of J signs, J = first..last, each from the one before (in float64, from an
+    exact first one up to 4000):
 
         P_{J+1} - P_J = (p_J(lo - 1) - p_J(lo) - p_J(hi) + p_J(hi + 1)) / 2
 
@@ -184,7 +185,7 @@ def coefficients(s: int, m: NDArray[np.integer], window: Window) -> Floats:
         before, current, N = np.zeros(len(m)), np.ones(len(m)), m - 1.0
         for j in range(s - 1):
             before, current = current, ((N - 2 * at) * current - (N - j + 1) * before) / (j + 1)
-        total += sign * np.where(inside, current * _ratio(N, at, s - 1), 0.0)
+        total += sign * np.where(inside, current * _ratio(np.asarray(N, np.float64), at, s - 1), 0.0)
     return total
 
 
@@ -193,4 +194,4 @@ def _ratio(N: Floats, t: Floats, j: int) -> Floats:
     from scipy.special import gammaln
 
     logs = gammaln(j + 1) + gammaln(np.maximum(N - j, 0) + 1) - gammaln(t + 1) - gammaln(N - t + 1)
-    return np.asarray(np.where(N >= j, np.exp(logs - (N + 1) * math.log(2)), 0.0))
+    return np.asarray(np.where(j <= N, np.exp(logs - (N + 1) * math.log(2)), 0.0))

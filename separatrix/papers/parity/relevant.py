@@ -30,7 +30,8 @@ LEMMA_6_CONSTANT = 2 * math.sqrt(2 / math.pi)
 
 @result(
     "parity/lemma-6",
-    "For h depending on A alone, E[h sigma'] = E[h] P(the other coordinates alone keep sigma' = 1) up to C k / sqrt|J|.",
+    "For h depending on A alone, E[h sigma'] = E[h] P(the other coordinates alone keep sigma' = 1) up to "
+    "C k / sqrt|J|.",
 )
 def lemma_6(
     n: MaybeSize = None,
@@ -75,7 +76,8 @@ def lemma_6(
     core = mass(spread, Window(window.lo + k, window.hi - k))
     last = max(window.hi, window.lo + k - 1) if printed else window.hi + k
     edges = mass(spread, Window(window.lo - k, last)) - core
-    aligned = sum(mass(spread, window.shifted(c * neuron.S)) for c in (1, -1)) / 2
+    up_side, down_side = (mass(spread, window.shifted(c * neuron.S)) for c in (1, -1))
+    aligned = (up_side + down_side) / 2
     active = (mass(up + down + spread, window) + aligned) / 2
     relevant = max(abs(mixed(neuron.relevant(w)) - core / 2) for w in neuron.entries)
     central = 2 * k * Fraction(math.comb(spread, spread // 2), 1 << spread)
@@ -123,17 +125,19 @@ def lemma_7(
     k: Annotated[int, Whole(3, 99)] = 7,
     version: Version = "corrected",
 ) -> Finding:
-    r"""Lemma 7 of Daniely & Malach: a neuron is good where sum_{j in A} w_j = 0 and |J| >= (n - k)/3. Then, for all |u| <= n/k,
+    r"""Lemma 7 of Daniely & Malach: a neuron is good where sum_{j in A} w_j = 0 and |J| >= (n - k)/3. Then, for all
+    |u| <= n/k,
 
-        |w_j^(1) - alpha u / sqrt n| <= C1  (j in A),   |w_j^(1)| <= C2/(n-1)  (j outside),   |b^(1) - b^(0)| <= C3/sqrt n
+        |w_j^(1) - alpha u / sqrt n| <= C1  (j in A),   |w_j^(1)| <= C2/(n-1)  (j outside),   |b^(1) - b^(0)| <=
+        C3/sqrt n
 
     ``probability`` of a good neuron is exact: the central trinomial coefficient over 3^k times a binomial tail. The
     constants are the largest over every |J| >= (n-k)/3 and every w on A: C2 = C3 = 0, as :func:`.irrelevant.lemma_5`
     shows, and C1 is compared with what Lemma 6 gives, 2 sqrt(6n / (pi (n-k))).
 
     ``corrected``: alpha = phi/2, since E[sqrt n x_j f] on D_A is 1/2 (0 on the uniform half), in [1/8, 1/2]
-    (``alpha_low``, ``alpha_high`` are the extremes). ``printed``: alpha = phi, as if it were 1 on both halves; the weights
-    on A are then off by u phi / (2 sqrt n), and C1 grows as sqrt n / (4k). The statement's w^(0) is w^(1).
+    (``alpha_low``, ``alpha_high`` are the extremes). ``printed``: alpha = phi, as if it were 1 on both halves; the
+    weights on A are then off by u phi / (2 sqrt n), and C1 grows as sqrt n / (4k). The statement's w^(0) is w^(1).
     n = 64 k^4 + 1 by default, the least odd n that the lemma allows.
 
     >>> lemma_7(n=2001, k=3, version="corrected").measured["probability"] > lemma_7(n=2001, k=3).bound["probability"]
@@ -188,7 +192,8 @@ def lemma_7(
     root = k <= math.sqrt(math.sqrt(n)) / (2 * math.sqrt(2))
     notes = [
         "C2 and C3 are exactly 0 (the paper's 7 6^3 and 7 5^2.5 sqrt 2 are not needed, nor is k >= 7)",
-        "slope_low, slope_high: alpha = P(0 < r/sqrt n + b < 6)/2, the exact mean weight on A in units of u/sqrt n, in the "
+        "slope_low, slope_high: alpha = P(0 < r/sqrt n + b < 6)/2, the exact mean weight on A in units of "
+        "u/sqrt n, in the "
         "place of phi/2; C1_with_the_exact_mean is what remains, and as b > 0 this alpha stays above 1/4 where "
         "phi/2 may fall a little below",
     ]

@@ -36,7 +36,8 @@ def parity_of(s: int, k: int) -> int:
 
 
 def corrected_v(k: int) -> dict[int, Fraction]:
-    """The only v with sum_r (-1)^((k-r)/2) v_r psi_r = f_A: -2, and at |r| = k -3/2 (k = 3 mod 4) or -1/2 (k = 1 mod 4).
+    """The only v with sum_r (-1)^((k-r)/2) v_r psi_r = f_A: -2, and at |r| = k -3/2 (k = 3 mod 4) or -1/2 (k = 1 mod
+    4).
 
     For psi_r with r > 0 (r < 0) is zero from r on (up to r), so f_A's second differences fix the inner ones.
 
@@ -70,9 +71,7 @@ def rank_and_solution(k: int, cap: int | None) -> tuple[int, list[Fraction] | No
     >>> rank_and_solution(3, None)[1] == list(corrected_v(3).values()), rank_and_solution(5, CAP)
     (True, (4, None))
     """
-    rows = [
-        [parity_of(r, k) * psi(r, s, cap) for r in knots(k)] + [Fraction(parity_of(s, k))] for s in knots(k)
-    ]
+    rows = [[parity_of(r, k) * psi(r, s, cap) for r in knots(k)] + [Fraction(parity_of(s, k))] for s in knots(k)]
     rank, size = 0, k + 1
     for column in range(size):
         pivot = next((i for i in range(rank, size) if rows[i][column]), None)
@@ -166,7 +165,8 @@ def _on_all_bits(
 
 @result(
     "parity/lemma-10",
-    "A combination of the features psi_r is the parity, and with enough neurons some u* of norm O(k^5/sqrt q) separates "
+    "A combination of the features psi_r is the parity, and with enough neurons some u* of norm "
+    "O(k^5/sqrt q) separates "
     "all of D_A with margin 1 on the features of the first step.",
 )
 def lemma_10(
@@ -183,12 +183,12 @@ def lemma_10(
         sum_r (-1)^((k-r)/2) v_r psi_r(x) = f_A(x),      psi_r = relu(|r| - sign(r) s),    r = -k, -k+2, ..., k
 
     ``margin`` is the least of f_A times the left side, ``mismatches`` counts the values at which its sign is wrong.
-    ``corrected``: v_r = -2, and at |r| = k -3/2 where k = 3 mod 4, -1/2 where k = 1 mod 4, the only solution (found again by
-    elimination up to k = 31). ``printed``: 1 at |r| = k, 5/2 at |r| = 1, else 2. ``activation=relu6`` cuts psi_r at
-    6: from k = 5 on the features then have rank below k + 1 and the parity is not in their span.
+    ``corrected``: v_r = -2, and at |r| = k -3/2 where k = 3 mod 4, -1/2 where k = 1 mod 4, the only solution (found
+    again by elimination up to k = 31). ``printed``: 1 at |r| = k, 5/2 at |r| = 1, else 2. ``activation=relu6`` cuts
+    psi_r at 6: from k = 5 on the features then have rank below k + 1 and the parity is not in their span.
 
-    Then u* on a network (up to k = 15): ``q`` neurons are drawn, the first step is taken exactly, J_r are neurons that are
-    psi_r up to 1/(10k), as many for each r, and u*_i = 2 (-1)^((k-r)/2) v_r |r| / (|J_r| b). The 2 is the
+    Then u* on a network (up to k = 15): ``q`` neurons are drawn, the first step is taken exactly, J_r are neurons
+    that are psi_r up to 1/(10k), as many for each r, and u*_i = 2 (-1)^((k-r)/2) v_r |r| / (|J_r| b). The 2 is the
     correction: sum_r |v_r| / (10k) of margin can be lost, so the printed u* has less than 1. ``margin_network`` is
     the least f_A g* over all x. The paper's q >= C k^7 log((k+1)/delta) comes from Hoeffding; by Chernoff's bound
     8 log((k+1)/delta)/p neurons do, for the exact probability p of the rarest r (the default q).
