@@ -3,8 +3,11 @@
 from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDescent, Layerwise, RMSProp
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
+from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
+from separatrix.learners.residual import ReLUNet
+from separatrix.learners.sgd import SGD, Algorithm1
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -12,15 +15,19 @@ __all__ = [
     "FCN",
     "LCN",
     "MLP",
+    "SGD",
     "AdaDelta",
     "Adam",
     "Algorithm",
+    "Algorithm1",
     "Architecture",
     "ConvPool",
     "Estimator",
     "Fitted",
     "FixedStart",
     "GradientDescent",
+    "KernelRidge",
+    "KernelSVM",
     "Layerwise",
     "Learner",
     "LinearSVM",
@@ -28,6 +35,7 @@ __all__ = [
     "Network",
     "PairedFCN",
     "RMSProp",
+    "ReLUNet",
     "Solver",
     "Trained",
     "TwoPhase",
