@@ -4,6 +4,7 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.strips import StripCNN, StripLCN
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -27,6 +28,8 @@ __all__ = [
     "Network",
     "RMSProp",
     "Solver",
+    "StripCNN",
+    "StripLCN",
     "Trained",
     "as_learner",
 ]

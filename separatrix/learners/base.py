@@ -11,8 +11,9 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from separatrix.errors import InputError
 from separatrix.learners.algorithms import Adam, Algorithm
-from separatrix.learners.losses import LOSSES
+from separatrix.learners.losses import LABELS, LOSSES
 from separatrix.rules import Choice, enforce, parameter
 
 
@@ -87,6 +88,11 @@ class Trained(Learner):
         return self.architecture.label
 
     def check(self, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> None:
+        if len(output_shape) != LABELS.get(self.loss, len(output_shape)):
+            fitting = [name for name in LOSSES if LABELS.get(name, len(output_shape)) == len(output_shape)]
+            raise InputError(
+                f"loss must be one of {', '.join(fitting)} for outputs of the shape {output_shape}, got {self.loss}"
+            )
         self.architecture.parameter_count(input_shape, output_shape)
 
 

@@ -11,6 +11,7 @@ from separatrix.tasks.bits import (
     hypercube,
 )
 from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.digit_sequences import DigitSequences
 from separatrix.tasks.digits import DigitDetection
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
@@ -21,6 +22,7 @@ __all__ = [
     "BiasedBits",
     "BitDistribution",
     "DigitDetection",
+    "DigitSequences",
     "KPattern",
     "MarkovBits",
     "PatternDetection",
