@@ -10,9 +10,11 @@ from separatrix.tasks.bits import (
     WeightedBits,
     hypercube,
 )
+from separatrix.tasks.concepts import Concept
 from separatrix.tasks.custom import Arrays, Sampled
 from separatrix.tasks.digit_sequences import DigitSequences
 from separatrix.tasks.digits import DigitDetection
+from separatrix.tasks.hierarchical import Composed, HiddenParity, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
 from separatrix.tasks.sparse_parity import SparseParity
@@ -21,8 +23,13 @@ __all__ = [
     "Arrays",
     "BiasedBits",
     "BitDistribution",
+    "Composed",
+    "Concept",
     "DigitDetection",
     "DigitSequences",
+    "HiddenParity",
+    "Hierarchical",
+    "HierarchicalParity",
     "KPattern",
     "MarkovBits",
     "PatternDetection",

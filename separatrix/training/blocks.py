@@ -58,7 +58,7 @@ def _layout(cell: Cell, room: _Room) -> Layout:
     inputs, outputs = cell.task.input_shape, cell.task.output_shape
     itemsize = 8 if cell.procedure.precision == "float64" else 4
     numbers, products = _work(learner, inputs, outputs)
-    example, weights = itemsize * numbers, itemsize * learner.architecture.parameter_count(inputs, outputs)
+    example, weights = itemsize * numbers, itemsize * learner.parameter_count(inputs, outputs)
     # weights that are read once a chunk want enough examples to be read for
     chunk = max(1, room.chunk // example, weights // example)
     seen = learner.algorithm.examples_a_step or cell.bucket
@@ -70,7 +70,7 @@ def _layout(cell: Cell, room: _Room) -> Layout:
 
 def _work(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> tuple[int, int]:
     """Numbers that the forward pass produces for one more example, and the products of numbers that it takes."""
-    network = eqx.filter_eval_shape(learner.architecture.build, jax.random.key(0), inputs, outputs)
+    network = eqx.filter_eval_shape(learner.build, jax.random.key(0), inputs, outputs)
     arrays, rest = eqx.partition(network, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
 
     def produced(examples: int) -> tuple[int, int]:

@@ -100,7 +100,7 @@ class Program:
     # One cell -------------------------------------------------------------------------------------------------
 
     def _build(self, key: PRNGKeyArray, learner: Trained) -> Network:
-        return learner.architecture.build(key, self.task.input_shape, self.task.output_shape)
+        return learner.build(key, self.task.input_shape, self.task.output_shape)
 
     def _learner(self, values: Values) -> Trained:
         return with_values(self.learner, chosen(values, "learner"))
@@ -154,13 +154,19 @@ class Program:
         params, memory = algorithm.step(t, state.params, state.memory, problem, key)
         return state._replace(params=params, memory=memory)
 
+    def _limit(self, values: Values) -> Array:
+        """The step at which training ends at the latest: the procedure's, or the algorithm's own end."""
+        steps = jnp.asarray(values["procedure.max_steps"])
+        end = self._learner(values).algorithm.ends(jnp.asarray(values["train_size"]))
+        return steps if end is None else jnp.minimum(steps, end)
+
     def _check(self, t: Array, state: State, given: Given) -> State:
         """The stopping rules, after ``t`` steps."""
         procedure, algorithm = self._procedure(given.values), self._learner(given.values).algorithm
         loss, error = self._evaluate(state.params, given.fixed, given.train)
         diverged = ~(loss <= procedure.divergence)
         reached = (loss <= procedure.target_loss) | (error <= procedure.target_error)
-        over = ((t >= algorithm.warmup) & reached) | (t >= procedure.max_steps)
+        over = ((t >= algorithm.warmup) & reached) | (t >= self._limit(given.values))
         outcome = jnp.where(diverged, DIVERGED, jnp.where(over, STOPPED, RUNNING)).astype(t.dtype)
         return state._replace(outcome=outcome, stopped_at=t, train_loss=loss, train_error=error)
 
@@ -182,6 +188,7 @@ class Program:
     def _advance(self, given: Given, block: Block, until: Int[Array, ""]) -> Block:
         """Train every running cell of the block until the step ``until`` or its own end."""
         self.traces += 1
+        limits = jax.vmap(self._limit)(given.values)
 
         def active(lanes: State) -> Bool[Array, " lanes"]:
             return lanes.outcome == RUNNING
@@ -205,7 +212,7 @@ class Program:
             lanes = when(running & (t == lanes.next_checkpoint), self._checkpoint, t, lanes)
             lanes = on(running, self.step, t, lanes)
             end_of_round = (t + 1) % given.values["procedure.check_every"] == 0
-            due = running & (end_of_round | (t + 1 >= given.values["procedure.max_steps"]))
+            due = running & (end_of_round | (t + 1 >= limits))
             return Block(t + 1, when(due, self._check, t + 1, lanes))
 
         return jax.lax.while_loop(lambda block: (block.step < until) & active(block.lanes).any(), body, block)
@@ -218,14 +225,18 @@ class _Problem(Problem):
         self.size = jnp.asarray(given.values["train_size"])
         self.weights = given.train.w
         self.layers = program.layers
+        self.stream = stream(given.values["seed"], "algorithm")
         self._train, self._chunk = given.train, program.chunk
         self._gradient = _gradient(program, given)
 
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> Any:
         return sum_over_examples(self._gradient, params, self._train._replace(w=weights), self._chunk)
 
-    def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> Any:
-        weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> Any:
+        if weights is None:
+            weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)
         return self._gradient(params, self._train.x[indices], self._train.y[indices], weights)
 
 
@@ -235,6 +246,7 @@ class _Epoch(Problem):
     def __init__(self, program: Program, given: Given, drawn: PyTree, number: Array):
         self.size = jnp.asarray(given.values["train_size"])
         self.layers = program.layers
+        self.stream = stream(given.values["seed"], "algorithm")
         self._steps, self._chunk, self._drawn = program.epoch_steps, program.chunk, drawn
         self._task = with_values(program.task, chosen(given.values, "task"))
         self._instance = self._task.instance(stream(given.values["seed"], "instance"), given.shared)
@@ -247,14 +259,17 @@ class _Epoch(Problem):
     def batch(self, t: Int[Array, ""], size: int, key: PRNGKeyArray) -> Int[Array, " batch"]:
         return (t % self._steps) * size + jnp.arange(size)
 
-    def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> Any:
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> Any:
         def one(index: Array) -> tuple[Array, Array]:
             key = jax.random.fold_in(self._key, index)
             return self._task.epoch_example(self._instance, self._drawn, index, key)
 
         x, y = jax.vmap(one)(indices)
-        batch = Sample(x, y, jnp.full(indices.shape, 1 / indices.size, y.dtype))
-        return sum_over_examples(self._gradient, params, batch, self._chunk)
+        if weights is None:
+            weights = jnp.full(indices.shape, 1 / indices.size, y.dtype)
+        return sum_over_examples(self._gradient, params, Sample(x, y, weights), self._chunk)
 
 
 def _gradient(program: Program, given: Given) -> Callable[[PyTree, Array, Array, Array], PyTree]:

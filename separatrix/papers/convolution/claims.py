@@ -20,6 +20,7 @@ GOOD = 0.25
 CHANCE = 0.45
 POOR = 0.4
 SMALL = 7
+EPOCHS = 30
 
 
 def below(curve: Curve, learner: str, limit: float, places: Sequence[float] | None = None) -> Verdict:
@@ -48,6 +49,14 @@ def grows(difference: Difference) -> Verdict:
     return Verdict("refuted" if difference.high < 0 else "inconclusive", evidence)
 
 
+def at_length(result: Result, verdict: Verdict) -> Verdict:
+    """The verdict, where training was as long as the paper's: an error after fewer epochs says nothing of its level."""
+    epochs = result.study.procedure.epochs
+    if epochs >= EPOCHS:
+        return verdict
+    return Verdict("inconclusive", {"why": f"{epochs} epochs instead of the paper's {EPOCHS}", **verdict.evidence})
+
+
 def _only(curve: Curve, keep: Callable[[float], bool]) -> Curve:
     return replace(curve, points={name: tuple(p for p in found if keep(p.x)) for name, found in curve.points.items()})
 
@@ -60,12 +69,14 @@ def _locals(result: Result) -> list[dict[str, str]]:
 
 def _locals_stay_good(result: Result) -> Verdict:
     curve = result.curve("n")
-    return all_of({label: below(curve, label, GOOD) for labels in _locals(result) for label in labels.values()})
+    found = {label: below(curve, label, GOOD) for labels in _locals(result) for label in labels.values()}
+    return at_length(result, all_of(found))
 
 
 def _fcn_degrades(result: Result) -> Verdict:
     curve = result.curve("n")
-    return all_of({"degrades": grows(change(curve, "FCN")), "chance at the greatest n": above(curve, "FCN", CHANCE)})
+    parts = {"degrades": grows(change(curve, "FCN")), "chance at the greatest n": above(curve, "FCN", CHANCE)}
+    return at_length(result, all_of(parts))
 
 
 def _locals_beat_fcn(result: Result) -> Verdict:
@@ -89,7 +100,7 @@ def _fcn_wins_at_small_n(result: Result) -> Verdict:
 def _all_poor(result: Result) -> Verdict:
     curve = result.curve("n")
     labels = ["FCN", *(label for found in _locals(result) for label in found.values())]
-    return all_of({label: above(curve, label, POOR) for label in labels})
+    return at_length(result, all_of({label: above(curve, label, POOR) for label in labels}))
 
 
 def middle(figure: str, strides: Sequence[int]) -> tuple[Claim, ...]:
