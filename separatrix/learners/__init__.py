@@ -8,6 +8,7 @@ from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
 from separatrix.learners.sgd import SGD, Algorithm1
+from separatrix.learners.strips import StripCNN, StripLCN
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "RMSProp",
     "ReLUNet",
     "Solver",
+    "StripCNN",
+    "StripLCN",
     "Trained",
     "TwoPhase",
     "as_learner",
