@@ -12,6 +12,7 @@ from separatrix.tasks.bits import (
 )
 from separatrix.tasks.concepts import Concept
 from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.digit_sequences import DigitSequences
 from separatrix.tasks.digits import DigitDetection
 from separatrix.tasks.hierarchical import Composed, HiddenParity, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
@@ -25,6 +26,7 @@ __all__ = [
     "Composed",
     "Concept",
     "DigitDetection",
+    "DigitSequences",
     "HiddenParity",
     "Hierarchical",
     "HierarchicalParity",
