@@ -61,7 +61,7 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _signed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return x * y[:, None]
+    return x * y.reshape(len(y), -1)[:, :1]
 
 
 def _check_population(task: Task) -> None:

@@ -47,6 +47,10 @@ TASKS = [
     T.KPattern(n=5, k=2, distribution=T.MarkovBits(0.1)),
     T.KPattern(n=3, k=2, distribution=T.WeightedBits((1, 0, 2, 3, 0.5, 1, 1, 4))),
     T.KPattern(n=40, k=5, distribution=T.SampledBits(skewed)),
+    T.HardInstance(d=6, k=2),
+    T.HardInstance(d=7, k=3, d1=4, background=T.BiasedBits(0.8)),
+    T.HardInstance(d=30, k=5, d1=9, background=T.SampledBits(skewed)),
+    T.Monomial(d=7, degree=3),
     T.Sampled(labelled_gaussian, (4,)),
     T.Sampled(two_outputs, (4,), (2,), "regression"),
     T.Arrays(np.random.default_rng(1).normal(size=(300, 2, 3)), np.arange(300) % 2),
@@ -68,6 +72,7 @@ LEARNERS = [
     (Trained(L.FCN(4), L.GradientDescent(momentum=0.9), loss="hinge"), BITS),
     (Trained(L.MLP((6,)), loss="squared"), T.Sampled(two_outputs, (4,), (2,), "regression")),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),
+    (Trained(L.FixedReadout(6), L.GradientDescent(batch=3), loss="squared"), T.Monomial(d=6, degree=2)),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),
 ]

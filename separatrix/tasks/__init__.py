@@ -12,6 +12,7 @@ from separatrix.tasks.bits import (
 )
 from separatrix.tasks.custom import Arrays, Sampled
 from separatrix.tasks.digits import DigitDetection
+from separatrix.tasks.hard_instance import HardInstance, Monomial
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
 
@@ -20,8 +21,10 @@ __all__ = [
     "BiasedBits",
     "BitDistribution",
     "DigitDetection",
+    "HardInstance",
     "KPattern",
     "MarkovBits",
+    "Monomial",
     "PatternDetection",
     "Population",
     "Sampled",
