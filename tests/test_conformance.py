@@ -14,11 +14,14 @@ import separatrix as sx
 from separatrix import learners as L
 from separatrix import tasks as T
 from separatrix.learners import Trained
+from separatrix.learners import kernels as K
+from separatrix.learners.parts import PARTS
 from separatrix.studies.executors import InProcess, Workers
 from separatrix.testing import check_executor, check_learner, check_task
 
 BITS = T.KPattern(n=6, k=2)
 PATCHES = T.PatternDetection(d=5, n=3)
+PARITIES = T.HierarchicalParity(k=4)
 
 
 def skewed(key, n):
@@ -51,8 +54,16 @@ TASKS = [
     T.HardInstance(d=7, k=3, d1=4, background=T.BiasedBits(0.8)),
     T.HardInstance(d=30, k=5, d1=9, background=T.SampledBits(skewed)),
     T.Monomial(d=7, degree=3),
+    T.SparseParity(n=7, k=3),
+    T.SparseParity(n=6, k=5, mixture=0.2, A=(1, 2, 4, 5, 6), scale="bits"),
+    T.SparseParity(n=50, k=5, evaluate="uniform"),
     T.Sampled(labelled_gaussian, (4,)),
     T.Sampled(two_outputs, (4,), (2,), "regression"),
+    T.HierarchicalParity(),
+    T.HierarchicalParity(k=3, p=2, q=3, alpha=0.7),
+    T.Concept(d=4),
+    T.Concept(d=4, general=True, phi_F="tanh"),
+    T.Composed(lambda x: x[:2] * x[2:4], lambda y: y[::-1], d=5, x="gaussian"),
     T.Arrays(np.random.default_rng(1).normal(size=(300, 2, 3)), np.arange(300) % 2),
 ]
 
@@ -71,8 +82,13 @@ LEARNERS = [
     ),
     (Trained(L.FCN(4), L.GradientDescent(momentum=0.9), loss="hinge"), BITS),
     (Trained(L.MLP((6,)), loss="squared"), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    *((Trained(L.ReLUNet("3resnet", 6), L.SGD(batch=5, epochs=2), "squared", part), PARITIES) for part in PARTS),
+    (Trained(L.ReLUNet("3layer", 6, bottleneck=True), L.Algorithm1(), loss="squared"), PARITIES),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),
     (Trained(L.FixedReadout(6), L.GradientDescent(batch=3), loss="squared"), T.Monomial(d=6, degree=2)),
+    *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
+    (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),
 ]
@@ -174,6 +190,10 @@ def test_a_learner_that_looks_at_its_neighbours_is_found_out():
         (lambda: T.KPattern(g="partity"), "did you mean 'parity'"),
         (lambda: T.KPattern(n=3, k=2, g=(1, 1, 0, 1)), "2\\^k = 4 labels"),
         (lambda: T.KPattern(n=3, k=2, distribution=T.WeightedBits((1, 2))), "2\\^n = 8 numbers, got 2"),
+        (lambda: T.SparseParity(n=5, k=4), "k must be odd and at most n = 5, got 4"),
+        (lambda: T.SparseParity(n=5, k=3, A=(1, 2, 6)), "A must be an integer of at least 1 and of at most 5, got 6"),
+        (lambda: T.SparseParity(n=5, k=3, A=(1, 2, 2)), "3 different places of 1..5"),
+        (lambda: T.SparseParity(evaluate="uniforn"), "did you mean 'uniform'"),
         (lambda: T.BiasedBits(1.5), "p must be a finite number"),
         (lambda: T.Arrays([1, 2, 3], [0, 1, 2]), "two labels"),
         (lambda: T.Arrays([1, 2], [0, 1, 1]), "same length"),

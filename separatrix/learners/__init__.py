@@ -4,7 +4,11 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
+from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.residual import ReLUNet
+from separatrix.learners.sgd import SGD, Algorithm1
+from separatrix.learners.strips import StripCNN, StripLCN
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -12,9 +16,11 @@ __all__ = [
     "FCN",
     "LCN",
     "MLP",
+    "SGD",
     "AdaDelta",
     "Adam",
     "Algorithm",
+    "Algorithm1",
     "Architecture",
     "ConvPool",
     "Estimator",
@@ -22,13 +28,18 @@ __all__ = [
     "FixedReadout",
     "FixedStart",
     "GradientDescent",
+    "KernelRidge",
+    "KernelSVM",
     "Layerwise",
     "Learner",
     "LinearSVM",
     "Module",
     "Network",
     "RMSProp",
+    "ReLUNet",
     "Solver",
+    "StripCNN",
+    "StripLCN",
     "Trained",
     "as_learner",
 ]

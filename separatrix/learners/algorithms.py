@@ -17,6 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from separatrix.errors import InputError
+from separatrix.learners.network import at_path
 from separatrix.rules import Maybe, Real, Whole, enforce, parameter
 
 
@@ -26,14 +27,22 @@ class Problem(ABC):
     size: Int[Array, ""]
     weights: Float[Array, " points"]
     layers: tuple[tuple[str, ...], ...]
+    stream: PRNGKeyArray
+    """The cell's stream of random numbers for its algorithm: for what is drawn less often than every step."""
 
     @abstractmethod
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> PyTree:
         """The gradient of sum_i weights_i loss(x_i, y_i)."""
 
+    def batch(self, t: Int[Array, ""], size: int, key: PRNGKeyArray) -> Int[Array, " batch"]:
+        """Which examples step ``t`` takes: drawn with replacement, unless the problem has an order of its own."""
+        return jax.random.randint(key, (size,), 0, self.size)
+
     @abstractmethod
-    def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> PyTree:
-        """The gradient of the mean loss over these examples."""
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> PyTree:
+        """The gradient of the mean loss over these examples, or of the loss with these weights."""
 
 
 class Algorithm(ABC):
@@ -43,6 +52,15 @@ class Algorithm(ABC):
     def warmup(self) -> Any:
         """The number of steps before which no stopping rule applies."""
         return 0
+
+    def ends(self, size: int | Int[Array, ""]) -> Any:
+        """The number of steps after which it ends by itself on a sample of this size; None where it goes on."""
+        return None
+
+    @property
+    def examples_a_step(self) -> int | None:
+        """The size of a minibatch; None where a step looks at the whole sample."""
+        return None
 
     @property
     def on_population(self) -> bool:
@@ -65,10 +83,14 @@ class FirstOrder(Algorithm):
     @property
     @abstractmethod
     def batch(self) -> int | None:
-        """Examples a step, drawn with replacement; None for the whole sample."""
+        """Examples a step, drawn with replacement (or in the order of an epoch); None for the whole sample."""
 
     @abstractmethod
     def rule(self) -> optax.GradientTransformation: ...
+
+    @property
+    def examples_a_step(self) -> int | None:
+        return self.batch
 
     @property
     def on_population(self) -> bool:
@@ -83,8 +105,7 @@ class FirstOrder(Algorithm):
         if self.batch is None:
             gradient = problem.gradient(params, problem.weights)
         else:
-            indices = jax.random.randint(key, (self.batch,), 0, problem.size)
-            gradient = problem.batch_gradient(params, indices)
+            gradient = problem.batch_gradient(params, problem.batch(t, self.batch, key))
         updates, state = self.rule().update(gradient, state, params)
         return optax.apply_updates(params, updates), state
 
@@ -199,7 +220,7 @@ class Layerwise(Algorithm):
 
         def descend(names: tuple[str, ...], weights: Array, rate: float | Array) -> PyTree:
             moving = eqx.tree_at(
-                lambda tree: [getattr(tree, name) for name in names],
+                lambda tree: [at_path(tree, name) for name in names],
                 jax.tree.map(lambda _: False, params),
                 [True] * len(names),
             )

@@ -10,18 +10,27 @@ from separatrix.tasks.bits import (
     WeightedBits,
     hypercube,
 )
+from separatrix.tasks.concepts import Concept
 from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.digit_sequences import DigitSequences
 from separatrix.tasks.digits import DigitDetection
 from separatrix.tasks.hard_instance import HardInstance, Monomial
+from separatrix.tasks.hierarchical import Composed, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
+from separatrix.tasks.sparse_parity import SparseParity
 
 __all__ = [
     "Arrays",
     "BiasedBits",
     "BitDistribution",
+    "Composed",
+    "Concept",
     "DigitDetection",
+    "DigitSequences",
     "HardInstance",
+    "Hierarchical",
+    "HierarchicalParity",
     "KPattern",
     "MarkovBits",
     "Monomial",
@@ -29,6 +38,7 @@ __all__ = [
     "Population",
     "Sampled",
     "SampledBits",
+    "SparseParity",
     "Split",
     "Task",
     "Uniform",

@@ -14,23 +14,26 @@ from separatrix.errors import InputError
 from separatrix.rules import Maybe, Real, Whole, enforce, parameter
 from separatrix.tasks.base import Population, Split, Task
 from separatrix.tasks.bits import BitDistribution, Uniform, hypercube
+from separatrix.tasks.hierarchical import Hierarchical
 
 _LISTED = 20
 """Coordinates up to which the support is listed."""
 
 
 @dataclass(frozen=True)
-class HardInstance(Task):
-    """Equation 7.1: H(x) = F(x) + alpha G(F(x)) in R^k, with F(x) = sqrt(d) (x_{i_1}, ..., x_{i_k}) and
-    G(y)_i = prod_j y_j for each i.
+class HardInstance(Hierarchical):
+    """Equation 7.1: H(x) = beta F(x) + alpha G(F(x)) in R^k, with F(x) = sqrt(d) (x_{i_1}, ..., x_{i_k}) and
+    G(y)_i = prod_j y_j for each i (and beta = 1).
 
     x lies in {+-1/sqrt(d)}^d: its first ``d1`` coordinates (all d by default) are uniform and hold the distinct
-    i_1, ..., i_k, which the instance draws; the others have the ``background`` distribution, D_2 in the paper.
+    i_1, ..., i_k, which the instance draws (C(d1, k) targets up to the order of the outputs); the others have the
+    ``background`` distribution, D_2 in the paper.
     """
 
     d: int = parameter(20, Whole(1))
     k: int = parameter(4, Whole(1))
     alpha: float = parameter(0.3, Real(0), traced=True)
+    beta: float = parameter(1.0, Real(0), traced=True)
     d1: int | None = parameter(None, Maybe(Whole(1)))
     background: BitDistribution = Uniform()
 
@@ -56,28 +59,22 @@ class HardInstance(Task):
     def output_shape(self) -> tuple[int, ...]:
         return (self.k,)
 
-    @property
-    def kind(self) -> Literal["regression"]:
-        return "regression"
-
     def instance(self, key: PRNGKeyArray, data: Any) -> Int[Array, " k"]:
         """i_1, ..., i_k, from 0."""
         return jax.random.permutation(key, self.signal)[: self.k]
 
-    def target(self, instance: Int[Array, " k"], x: Float[Array, "*batch d"]) -> Float[Array, "*batch k"]:
-        """H(x)."""
-        F = math.sqrt(self.d) * x[..., instance]
-        return F + self.alpha * F.prod(axis=-1, keepdims=True)
-
-    def example(
-        self, instance: Int[Array, " k"], split: Split, index: Array, key: PRNGKeyArray
-    ) -> tuple[Float[Array, " d"], Float[Array, " k"]]:
+    def inputs(self, key: PRNGKeyArray) -> Float[Array, " d"]:
         signal, background = jax.random.split(key)
         bits = Uniform().sample(signal, self.signal)
         if self.d > self.signal:
             bits = jnp.concatenate([bits, self.background.sample(background, self.d - self.signal)])
-        x = bits / math.sqrt(self.d)
-        return x, self.target(instance, x)
+        return bits / math.sqrt(self.d)
+
+    def base(self, instance: Int[Array, " k"], x: Float[Array, "*batch d"]) -> Float[Array, "*batch k"]:
+        return math.sqrt(self.d) * x[..., instance]
+
+    def composite(self, instance: Int[Array, " k"], y: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
+        return jnp.broadcast_to(y.prod(axis=-1, keepdims=True), y.shape)
 
     @property
     def population_size(self) -> int | None:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from separatrix.papers.pooling.first_layer import Floats, Setting, features, pattern_sets, patterns_present
 from separatrix.papers.pooling.margins import least_norm_separator
+from separatrix.studies.growth import growth_law
 from separatrix.theory.certificate import Interval
 
 SIZES = (4, 6, 8)
 DIMENSIONS = (4, 10)
 STEPS = 4
-RESAMPLES = 400
 Runs = tuple[Floats, NDArray[np.bool_]]
 
 
@@ -80,17 +80,10 @@ def _mean(values: Floats) -> float | None:
 
 
 def exponent(at: Sequence[float], values: Sequence[Floats], seed: int) -> Interval:
-    """The slope of log mean against log ``at``, with its 95% bootstrap interval over the runs.
+    """The exponent of the mean in ``at``; a mean of zero counts as half a run with error 1/2.
 
     >>> exponent([1, 2, 4], [np.array([8.0, 8.0]), np.array([4.0, 4.0]), np.array([2.0, 2.0])], 0)
     Interval(mean=-1.0, low=-1.0, high=-1.0)
     """
-    generator = np.random.default_rng(seed)
-
-    def slope(samples: Sequence[Floats]) -> float:
-        means = [float(sample.mean()) or 0.25 / len(sample) for sample in samples]
-        return round(float(np.polyfit(np.log(at), np.log(means), 1)[0]), 12)
-
-    drawn = [slope([generator.choice(v, len(v)) for v in values]) for _ in range(RESAMPLES)]
-    low, high = np.quantile(drawn, [0.025, 0.975])
-    return Interval(slope(values), float(low), float(high))
+    zero = 0.25 / min(len(sample) for sample in values)
+    return growth_law(at, values, centre="mean", zero=zero, misfit_counts=False, seed=seed).rate
