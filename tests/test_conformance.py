@@ -82,6 +82,8 @@ LEARNERS = [
     ),
     (Trained(L.FCN(4), L.GradientDescent(momentum=0.9), loss="hinge"), BITS),
     (Trained(L.MLP((6,)), loss="squared"), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (Trained(L.PairedFCN(3, 3), L.TwoPhase.paper(6, 3, 3, 50), "hinge"), T.SparseParity(n=6, k=3)),
+    (Trained(L.PairedFCN(3, 3, "printed"), L.TwoPhase(batch=4), "hinge"), T.SparseParity(n=6, k=3)),
     *((Trained(L.ReLUNet("3resnet", 6), L.SGD(batch=5, epochs=2), "squared", part), PARITIES) for part in PARTS),
     (Trained(L.ReLUNet("3layer", 6, bottleneck=True), L.Algorithm1(), loss="squared"), PARITIES),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),

@@ -6,6 +6,7 @@ from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
 from separatrix.learners.sgd import SGD, Algorithm1
 from separatrix.learners.strips import StripCNN, StripLCN
@@ -35,11 +36,13 @@ __all__ = [
     "LinearSVM",
     "Module",
     "Network",
+    "PairedFCN",
     "RMSProp",
     "ReLUNet",
     "Solver",
     "StripCNN",
     "StripLCN",
     "Trained",
+    "TwoPhase",
     "as_learner",
 ]
