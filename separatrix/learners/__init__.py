@@ -3,6 +3,7 @@
 from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDescent, Layerwise, RMSProp
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
+from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
@@ -25,6 +26,7 @@ __all__ = [
     "ConvPool",
     "Estimator",
     "Fitted",
+    "FixedReadout",
     "FixedStart",
     "GradientDescent",
     "KernelRidge",
