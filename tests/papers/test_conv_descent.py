@@ -86,6 +86,13 @@ def test_lemma_8_measures_what_it_says(run):
     assert smaller_c.bound["norm_u"] == pytest.approx(found.bound["norm_u"] / 12)
 
 
+def test_without_a_bound_on_sigma_the_lemmas_claim_nothing():
+    for lemma in (lemma_8, lemma_9):
+        found = lemma(**CASE | {"activation": "relu"}, **LAW, seed=3)
+        assert found.status == "outside"
+        assert found.assumptions[0].name == "|sigma| <= c"
+
+
 def test_the_printed_lemma_8_fails_by_hand():
     found = lemma_8(version="printed")
     assert found.status == "violated"
@@ -121,6 +128,14 @@ def test_lemma_9_by_hand(run):
             losses.append(float(run.p @ np.maximum(0, 1 - run.y * np.einsum("jpq,jq->p", hidden, u))))
         assert found.measured["change"][name] == pytest.approx(abs(losses[1] - losses[0]), abs=1e-13)
     assert np.linalg.norm(star) ** 2 == pytest.approx(sum(4 / size for size in run.class_sizes))
+
+
+def test_gradients_that_are_rounding_alone():
+    """An odd activation and a constant f at k = 1: every gradient is 0, and its rounding is no step."""
+    case = {"n": 3, "k": 1, "q": 24, "T": 30, "g": "--", "activation": "tanh", "eta": 2}
+    found = theorem_10(**case, sequences=0)
+    assert found.status == "holds"
+    assert found.measured["average_loss"] == pytest.approx(1)
 
 
 def test_training_sides_by_hand(run):

@@ -204,17 +204,20 @@ class Drift:
 
     def u_bound(self, c: float) -> Floats:
         s = self.run.setting
-        return np.asarray(c * s.eta * math.sqrt(s.q) * self.t)
+        return _times(c, s.eta * math.sqrt(s.q) * self.t)
 
     @property
     def W_bound(self) -> Floats:
+        """Lemma 8's; without the factor n for the layers of a locally connected net, each by itself."""
         s = self.run.setting
-        return np.asarray(self.c * s.eta**2 * s.n * math.sqrt(s.q * s.k) * self.t**2)
+        n = s.n if s.shared else 1
+        return _times(self.c, s.eta**2 * n * math.sqrt(s.q * s.k) * self.t**2)
 
     @property
     def W_tight(self) -> Floats:
         s = self.run.setting
-        return np.asarray(self.c * s.eta**2 * s.windows * math.sqrt(s.q * s.k) * self.t * (self.t - 1) / 2)
+        windows = s.windows if s.shared else 1
+        return _times(self.c, s.eta**2 * windows * math.sqrt(s.q * s.k) * self.t * (self.t - 1) / 2)
 
     @staticmethod
     def ratio(values: Floats, limits: Floats) -> float:
@@ -223,8 +226,8 @@ class Drift:
 
     def check(self, name: str, values: Floats, limits: Floats) -> Check:
         """The inequality where its relative slack is least, t = 0 aside (both sides are 0 there)."""
-        never = np.where(values > 0, -math.inf, math.inf)
-        at = int(np.argmin(np.divide(limits - values, limits, out=never, where=limits > 0)[1:])) + 1
+        never = np.where(values > 0, math.inf, -math.inf)
+        at = int(np.argmax(np.divide(values, limits, out=never, where=limits > 0)[1:])) + 1
         left, right = float(values[at]), float(limits[at])
         return at_most(f"{name} at every t, tightest at t = {at}", left, right, ROUNDING * right)
 
@@ -235,8 +238,13 @@ class Drift:
 
 
 def drift(run: Run, c: float) -> Drift:
-    """The norms of a run, the layers' movements added in squares where there are several."""
-    return Drift(run, c, run.readout_norms, np.asarray(np.sqrt(np.sum(run.drifts**2, axis=1))))
+    """The norms of a run; of the layers of a locally connected net, the one that moves most."""
+    return Drift(run, c, run.readout_norms, np.asarray(run.drifts.max(axis=1)))
+
+
+def _times(c: float, values: Floats) -> Floats:
+    """c times the values, where an infinite c times 0 is 0."""
+    return np.where(values > 0, math.inf, 0.0) if math.isinf(c) else np.asarray(c * values)
 
 
 def _readouts(run: Run, seed: int) -> dict[str, Floats]:

@@ -307,7 +307,7 @@ def _measured(
         "norm_u_star_sq": float(run.norm_sq(star).sum()),
         "least_class": int(run.class_sizes.min()),
     }
-    bounds["norm_u_star_sq"] = _ratio(4 * (2**a.k * a.k) ** 2, a.q)
+    bounds |= {"norm_u_star_sq": 4 * (2**a.k * a.k) ** 2 / a.q, "drift": float(moved.W_bound[-1])}
     checks = [
         at_most("average_loss over t = 1..T", measured["average_loss"], bounds["total"]),
         at_most("average_loss over t = 0..T-1, by Theorem 10", measured["average_loss_from_0"], regret, ROUNDING),
@@ -316,14 +316,12 @@ def _measured(
         return checks[:1]
     return [
         *checks,
+        moved.check("||u^(t,j)||", moved.u.max(axis=1), moved.u_bound(moved.c)),
+        moved.check("||W^(t) - W^(0)||", moved.W, moved.W_bound),
         at_most("largest loss of u* over t, by Lemmas 6 and 9", float(star_losses.max()), terms[0], ROUNDING),
         at_most("||u*||^2 / (2 eta T)", parts["norm_u_star_sq_over_2_eta_T"], terms[1], ROUNDING * terms[1]),
         at_most("eta times the largest ||dL/du||^2", float(eta * gradients.max()), terms[2], ROUNDING * terms[2]),
     ]
-
-
-def _ratio(numerator: int, denominator: int) -> float:
-    return numerator / denominator
 
 
 def _first(reached: Any) -> int | None:

@@ -96,8 +96,8 @@ def theorem_10(
         "average_loss_sharp": float(own["lemma 6"].sharp[-1]),
         "violations": 0,
     }
-    scale = rate * float(np.abs(gradients).max()) + 1e-300
-    checks: list[Check] = [at_most("update_error over the largest step", update / scale, 0, ROUNDING)]
+    scale = rate * float(np.abs(run.features(0)).max()) + 1e-300
+    checks: list[Check] = [at_most("update_error over eta max |sigma|", update / scale, 0, ROUNDING)]
     for name, sides in own.items():
         checks += sides.checks(f"training against {name}")
     checks += family_checks(found)
