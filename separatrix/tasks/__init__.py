@@ -14,6 +14,7 @@ from separatrix.tasks.custom import Arrays, Sampled
 from separatrix.tasks.digits import DigitDetection
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
+from separatrix.tasks.sparse_parity import SparseParity
 
 __all__ = [
     "Arrays",
@@ -26,6 +27,7 @@ __all__ = [
     "Population",
     "Sampled",
     "SampledBits",
+    "SparseParity",
     "Split",
     "Task",
     "Uniform",

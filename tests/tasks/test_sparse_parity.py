@@ -1,0 +1,83 @@
+"""D_A: the sampler, the listed population and the law of the sums say the same."""
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from separatrix import tasks as T
+from separatrix.errors import InputError
+
+
+def by_hand(n, A, mixture):
+    """P(x) over {+-1}^n from the definition, in fractions, with the label."""
+    law = {}
+    for x in product((1, -1), repeat=n):
+        on = [x[i - 1] for i in A]
+        p = (1 - mixture) * Fraction(1, 2**n)
+        if abs(sum(on)) == len(A):
+            p += mixture * Fraction(1, 2) * Fraction(1, 2 ** (n - len(A)))
+        law[x] = p, int(np.prod(on))
+    return law
+
+
+@pytest.mark.parametrize(("n", "A", "mixture"), [(5, (1, 2, 4), Fraction(1, 2)), (6, (2,), Fraction(1, 4))])
+def test_population_and_sums_follow_from_the_definition(n, A, mixture):
+    task = T.SparseParity(n=n, k=len(A), mixture=float(mixture), A=A)
+    law = by_hand(n, A, mixture)
+    points = task.population(task.instance(T.stream(0, "instance"), ()))
+    bits = np.rint(np.asarray(points.x) * np.sqrt(n)).astype(int)
+    np.testing.assert_allclose(np.asarray(points.x), bits / np.sqrt(n), rtol=1e-6)
+    for x, y, p in zip(bits.tolist(), np.asarray(points.y), np.asarray(points.p), strict=True):
+        stated, label = law[tuple(x)]
+        assert (float(p), y) == (pytest.approx(float(stated), rel=1e-6), label)
+    expected = Counter()
+    for x, (p, y) in law.items():
+        on = sum(x[i - 1] for i in A)
+        expected[on, sum(x) - on, y] += p
+    assert {(s.on, s.off, s.y): s.p for s in task.sums()} == expected
+
+
+def test_the_components_make_the_mixture():
+    task = T.SparseParity(n=9, k=5, mixture=0.25)
+    mixed, uniform, aligned = (task.sums(part) for part in ("mixture", "uniform", "aligned"))
+    assert sum(s.p for s in uniform) == sum(s.p for s in aligned) == 1
+    for m, u, a in zip(mixed, uniform, aligned, strict=True):
+        assert m.p == Fraction(3, 4) * u.p + Fraction(1, 4) * a.p
+    assert {s.on for s in aligned if s.p} == {-5, 5}
+
+
+@pytest.mark.parametrize(("evaluate", "share"), [("mixture", 0.5 + 0.5 / 4), ("uniform", 0.25), ("aligned", 1.0)])
+def test_what_is_evaluated_is_the_part_and_training_is_on_the_mixture(evaluate, share):
+    task = T.SparseParity(n=40, k=3, A=(3, 30, 40), evaluate=evaluate, scale="bits")
+    for split, expected in (("test", share), ("train", 0.625)):
+        x, y = task.draw(2, 4000, split)
+        on = x[:, [2, 29, 39]]
+        np.testing.assert_array_equal(y, on.prod(axis=1))
+        assert abs(np.mean(np.abs(on.sum(axis=1)) == 3) - expected) <= 6 * np.sqrt(expected * (1 - expected) / 4000)
+
+
+def test_the_seed_draws_A_where_it_is_not_given():
+    task = T.SparseParity(n=20, k=7)
+    drawn = [tuple(np.asarray(task.instance(T.stream(seed, "instance"), ()))) for seed in range(5)]
+    assert all(len(set(A)) == 7 for A in drawn)
+    assert len(set(drawn)) == 5
+    x, y = task.draw(3, 50)
+    np.testing.assert_array_equal(y, np.sign(x)[:, list(drawn[3])].prod(axis=1))
+    np.testing.assert_allclose(np.linalg.norm(x, axis=1), 1, rtol=1e-6)
+
+
+def test_a_population_of_many_points_sums_to_one():
+    points = T.SparseParity(n=20, k=5).population(jnp.arange(5))
+    assert points.x.shape == (2**20, 20)
+    p, x, y = (np.asarray(array, np.float64) for array in (points.p, points.x, points.y))
+    assert p.sum() == pytest.approx(1, abs=1e-9)
+    np.testing.assert_allclose((p * y) @ x[:, [0, 4, 7]] * np.sqrt(20), [0.5, 0.5, 0], atol=1e-9)
+
+
+def test_a_part_has_no_list_of_its_own():
+    with pytest.raises(InputError, match="of the mixture"):
+        T.SparseParity(n=5, evaluate="uniform").population(jnp.arange(3))
