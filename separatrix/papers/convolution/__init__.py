@@ -3,7 +3,11 @@
 =====================================  ===========================================================
 in the paper                           here
 =====================================  ===========================================================
-Section 4, Theorem 12                  :func:`.theorems.theorem_12`, ``convolution/theorem-12``
+Section 3, Lemma 6                     :func:`.separability.lemma_6`, ``convolution/lemma-6``
+Section 3, Lemmas 8 and 9              :mod:`.drift`, ``convolution/lemma-8``, ``convolution/lemma-9``
+Section 3, Theorem 10                  :func:`.online.theorem_10`, ``convolution/theorem-10``
+their training, at any width           :mod:`.descent`, :mod:`.classes`, :mod:`.setting`
+Section 4, Theorem 12                  :func:`.fully_connected.theorem_12`, ``convolution/theorem-12``
 its second moments, three ways         :mod:`.initial_gradient`
 =====================================  ===========================================================
 
