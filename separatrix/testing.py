@@ -61,7 +61,7 @@ def _products(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _signed(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return x * y[:, None]
+    return x * y.reshape(len(y), -1)[:, :1]
 
 
 def _check_population(task: Task) -> None:
@@ -112,7 +112,7 @@ def check_learner(learner: object, task: Task) -> None:
 
 def _check_initialisation(learner: Trained, task: Task) -> None:
     x, y = task.draw(0, 5)
-    network = learner.architecture.build(jax.random.key(0), task.input_shape, task.output_shape)
+    network = learner.build(jax.random.key(0), task.input_shape, task.output_shape)
     outputs = network(jax.numpy.asarray(x))
     assert outputs.shape == y.shape, f"outputs must have the shape of y, {y.shape}, got {outputs.shape}"
     one_by_one = np.concatenate([np.asarray(network(jax.numpy.asarray(x[i : i + 1]))) for i in range(5)])

@@ -14,11 +14,14 @@ import separatrix as sx
 from separatrix import learners as L
 from separatrix import tasks as T
 from separatrix.learners import Trained
+from separatrix.learners import kernels as K
+from separatrix.learners.parts import PARTS
 from separatrix.studies.executors import InProcess, Workers
 from separatrix.testing import check_executor, check_learner, check_task
 
 BITS = T.KPattern(n=6, k=2)
 PATCHES = T.PatternDetection(d=5, n=3)
+PARITIES = T.HierarchicalParity(k=4)
 
 
 def skewed(key, n):
@@ -52,6 +55,12 @@ TASKS = [
     T.SparseParity(n=50, k=5, evaluate="uniform"),
     T.Sampled(labelled_gaussian, (4,)),
     T.Sampled(two_outputs, (4,), (2,), "regression"),
+    T.HierarchicalParity(),
+    T.HierarchicalParity(k=3, p=2, q=3, alpha=0.7),
+    T.HiddenParity(d=7, d1=5, k=2),
+    T.Concept(d=4),
+    T.Concept(d=4, general=True, phi_F="tanh"),
+    T.Composed(lambda x: x[:2] * x[2:4], lambda y: y[::-1], d=5, x="gaussian"),
     T.Arrays(np.random.default_rng(1).normal(size=(300, 2, 3)), np.arange(300) % 2),
 ]
 
@@ -70,7 +79,12 @@ LEARNERS = [
     ),
     (Trained(L.FCN(4), L.GradientDescent(momentum=0.9), loss="hinge"), BITS),
     (Trained(L.MLP((6,)), loss="squared"), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    *((Trained(L.ReLUNet("3resnet", 6), L.SGD(batch=5, epochs=2), "squared", part), PARITIES) for part in PARTS),
+    (Trained(L.ReLUNet("3layer", 6, bottleneck=True), L.Algorithm1(), loss="squared"), PARITIES),
     (eqx.nn.MLP(6, "scalar", 4, 1, key=jax.random.key(3)), BITS),
+    *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
+    (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),
 ]

@@ -17,6 +17,7 @@ import optax
 from jaxtyping import Array, Float, Int, PRNGKeyArray, PyTree
 
 from separatrix.errors import InputError
+from separatrix.learners.network import at_path
 from separatrix.rules import Maybe, Real, Whole, enforce, parameter
 
 
@@ -26,14 +27,18 @@ class Problem(ABC):
     size: Int[Array, ""]
     weights: Float[Array, " points"]
     layers: tuple[tuple[str, ...], ...]
+    stream: PRNGKeyArray
+    """The cell's stream of random numbers for its algorithm: for what is drawn less often than every step."""
 
     @abstractmethod
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> PyTree:
         """The gradient of sum_i weights_i loss(x_i, y_i)."""
 
     @abstractmethod
-    def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> PyTree:
-        """The gradient of the mean loss over these examples."""
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> PyTree:
+        """The gradient of the mean loss over these examples, or of the loss with these weights."""
 
 
 class Algorithm(ABC):
@@ -43,6 +48,10 @@ class Algorithm(ABC):
     def warmup(self) -> Any:
         """The number of steps before which no stopping rule applies."""
         return 0
+
+    def ends(self, size: int | Int[Array, ""]) -> Any:
+        """The number of steps after which it ends by itself on a sample of this size; None where it goes on."""
+        return None
 
     @property
     def on_population(self) -> bool:
@@ -199,7 +208,7 @@ class Layerwise(Algorithm):
 
         def descend(names: tuple[str, ...], weights: Array, rate: float | Array) -> PyTree:
             moving = eqx.tree_at(
-                lambda tree: [getattr(tree, name) for name in names],
+                lambda tree: [at_path(tree, name) for name in names],
                 jax.tree.map(lambda _: False, params),
                 [True] * len(names),
             )

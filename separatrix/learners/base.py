@@ -9,28 +9,15 @@ from dataclasses import dataclass
 import equinox as eqx
 import jax
 import numpy as np
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
 from separatrix.learners.algorithms import Adam, Algorithm
 from separatrix.learners.losses import LOSSES
+from separatrix.learners.network import Network, trained_part
+from separatrix.learners.parts import PARTS, part_of
 from separatrix.rules import Choice, enforce, parameter
 
-
-class Network(eqx.Module):
-    """A function with parameters, on a batch: ``(points, *input) -> (points, *outputs)``."""
-
-    @abstractmethod
-    def __call__(self, x: Float[Array, points * input]) -> Float[Array, points * outputs]: ...
-
-    @property
-    def layers(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the parameters of each layer, from the input on; for layerwise training."""
-        return ()
-
-    @property
-    def frozen(self) -> tuple[str, ...]:
-        """The names of the arrays that training leaves alone."""
-        return ()
+__all__ = ["Architecture", "Fitted", "Learner", "Network", "Solver", "Trained", "trained_part"]
 
 
 class Architecture(ABC):
@@ -49,16 +36,6 @@ class Architecture(ABC):
         return sum(leaf.size for leaf in jax.tree.leaves(trained_part(shapes)))
 
 
-def trained_part(network: Network) -> Network:
-    """The network with None in the place of everything that training leaves alone."""
-    kept = eqx.filter(network, lambda leaf: eqx.is_inexact_array(leaf) or isinstance(leaf, jax.ShapeDtypeStruct))
-    if network.frozen:
-        kept = eqx.tree_at(
-            lambda tree: [getattr(tree, name) for name in network.frozen], kept, replace_fn=lambda _: None
-        )
-    return kept
-
-
 class Learner(ABC):
     """Anything that turns a training sample into a predictor: :class:`Trained` or a :class:`Solver`."""
 
@@ -73,21 +50,31 @@ class Learner(ABC):
 
 @dataclass(frozen=True)
 class Trained(Learner):
-    """A network trained by a gradient method on a loss."""
+    """A network trained by a gradient method on a loss: all of it, or a part (see :mod:`.parts`)."""
 
     architecture: Architecture
     algorithm: Algorithm = Adam()
     loss: str = parameter("logistic", Choice(*LOSSES))
+    train: str = parameter("all", Choice(*PARTS))
 
     def __post_init__(self) -> None:
         enforce(self)
 
     @property
     def label(self) -> str:
-        return self.architecture.label
+        return self.architecture.label if self.train == "all" else f"{self.architecture.label} ({self.train})"
+
+    def build(self, key: PRNGKeyArray, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> Network:
+        """The network at its start, such that its trained part is what this learner moves."""
+        return part_of(self.architecture.build(key, input_shape, output_shape), self.train)
+
+    def parameter_count(self, input_shape: tuple[int, ...], output_shape: tuple[int, ...] = ()) -> int:
+        """The number of trained parameters."""
+        shapes = eqx.filter_eval_shape(self.build, jax.random.key(0), input_shape, output_shape)
+        return sum(leaf.size for leaf in jax.tree.leaves(trained_part(shapes)))
 
     def check(self, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> None:
-        self.architecture.parameter_count(input_shape, output_shape)
+        self.parameter_count(input_shape, output_shape)
 
 
 @dataclass(frozen=True)

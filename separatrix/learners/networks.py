@@ -77,6 +77,10 @@ class MLPNet(Network):
     activation: str = eqx.field(static=True)
     output_shape: tuple[int, ...] = eqx.field(static=True)
 
+    @property
+    def layers(self) -> tuple[tuple[str, ...], ...]:
+        return tuple((f"weights.{layer}", f"biases.{layer}") for layer in range(len(self.weights)))
+
     def __call__(self, x: Float[Array, points * input]) -> Float[Array, points * outputs]:
         h = x.reshape(len(x), -1)
         for W, b in zip(self.weights[:-1], self.biases[:-1], strict=True):

@@ -10,8 +10,10 @@ from separatrix.tasks.bits import (
     WeightedBits,
     hypercube,
 )
+from separatrix.tasks.concepts import Concept
 from separatrix.tasks.custom import Arrays, Sampled
 from separatrix.tasks.digits import DigitDetection
+from separatrix.tasks.hierarchical import Composed, HiddenParity, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
 from separatrix.tasks.sparse_parity import SparseParity
@@ -20,7 +22,12 @@ __all__ = [
     "Arrays",
     "BiasedBits",
     "BitDistribution",
+    "Composed",
+    "Concept",
     "DigitDetection",
+    "HiddenParity",
+    "Hierarchical",
+    "HierarchicalParity",
     "KPattern",
     "MarkovBits",
     "PatternDetection",

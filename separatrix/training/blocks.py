@@ -55,7 +55,7 @@ def _layout(cell: Cell, room: _Room) -> Layout:
     itemsize = 8 if cell.procedure.precision == "float64" else 4
     example = itemsize * _activations(learner, inputs, outputs)
     chunk = max(1, room.chunk // example)
-    optimiser = 4 * itemsize * learner.architecture.parameter_count(inputs, outputs)
+    optimiser = 4 * itemsize * learner.parameter_count(inputs, outputs)
     working_set = optimiser + min(chunk, cell.bucket) * example
     fitting = 2 ** math.floor(math.log2(max(room.block / working_set, 1)))
     return Layout(max(1, min(room.widest, fitting)), chunk)
@@ -63,7 +63,7 @@ def _layout(cell: Cell, room: _Room) -> Layout:
 
 def _activations(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> int:
     """Numbers that the forward pass produces for one more example."""
-    network = eqx.filter_eval_shape(learner.architecture.build, jax.random.key(0), inputs, outputs)
+    network = eqx.filter_eval_shape(learner.build, jax.random.key(0), inputs, outputs)
     arrays, rest = eqx.partition(network, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
 
     def produced(examples: int) -> int:

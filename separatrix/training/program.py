@@ -86,7 +86,7 @@ class Program:
     # One cell -------------------------------------------------------------------------------------------------
 
     def _build(self, key: PRNGKeyArray, learner: Trained) -> Network:
-        return learner.architecture.build(key, self.task.input_shape, self.task.output_shape)
+        return learner.build(key, self.task.input_shape, self.task.output_shape)
 
     def _learner(self, values: Values) -> Trained:
         return with_values(self.learner, chosen(values, "learner"))
@@ -128,13 +128,19 @@ class Program:
         params, memory = algorithm.step(t, state.params, state.memory, _Problem(self, given), key)
         return state._replace(params=params, memory=memory)
 
+    def _limit(self, values: Values) -> Array:
+        """The step at which training ends at the latest: the procedure's, or the algorithm's own end."""
+        steps = jnp.asarray(values["procedure.max_steps"])
+        end = self._learner(values).algorithm.ends(jnp.asarray(values["train_size"]))
+        return steps if end is None else jnp.minimum(steps, end)
+
     def _check(self, t: Array, state: State, given: Given) -> State:
         """The stopping rules, after ``t`` steps."""
         procedure, algorithm = self._procedure(given.values), self._learner(given.values).algorithm
         loss, error = self._evaluate(state.params, given.fixed, given.train)
         diverged = ~(loss <= procedure.divergence)
         reached = (loss <= procedure.target_loss) | (error <= procedure.target_error)
-        over = ((t >= algorithm.warmup) & reached) | (t >= procedure.max_steps)
+        over = ((t >= algorithm.warmup) & reached) | (t >= self._limit(given.values))
         outcome = jnp.where(diverged, DIVERGED, jnp.where(over, STOPPED, RUNNING)).astype(t.dtype)
         return state._replace(outcome=outcome, stopped_at=t, train_loss=loss, train_error=error)
 
@@ -154,6 +160,7 @@ class Program:
     def _advance(self, given: Given, block: Block, until: Int[Array, ""]) -> Block:
         """Train every running cell of the block until the step ``until`` or its own end."""
         self.traces += 1
+        limits = jax.vmap(self._limit)(given.values)
 
         def active(lanes: State) -> Bool[Array, " lanes"]:
             return lanes.outcome == RUNNING
@@ -177,7 +184,7 @@ class Program:
             lanes = when(running & (t == lanes.next_checkpoint), self._checkpoint, t, lanes)
             lanes = on(running, self.step, t, lanes)
             end_of_round = (t + 1) % given.values["procedure.check_every"] == 0
-            due = running & (end_of_round | (t + 1 >= given.values["procedure.max_steps"]))
+            due = running & (end_of_round | (t + 1 >= limits))
             return Block(t + 1, when(due, self._check, t + 1, lanes))
 
         return jax.lax.while_loop(lambda block: (block.step < until) & active(block.lanes).any(), body, block)
@@ -190,6 +197,7 @@ class _Problem(Problem):
         self.size = jnp.asarray(given.values["train_size"])
         self.weights = given.train.w
         self.layers = program.layers
+        self.stream = stream(given.values["seed"], "algorithm")
         self._train, self._chunk = given.train, program.chunk
         loss = LOSSES[program.learner.loss]
 
@@ -201,8 +209,11 @@ class _Problem(Problem):
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> Any:
         return sum_over_examples(self._gradient, params, self._train._replace(w=weights), self._chunk)
 
-    def batch_gradient(self, params: PyTree, indices: Int[Array, " batch"]) -> Any:
-        weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> Any:
+        if weights is None:
+            weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)
         return self._gradient(params, self._train.x[indices], self._train.y[indices], weights)
 
 

@@ -3,6 +3,9 @@
 =====================================  ===========================================================
 in the paper                           here
 =====================================  ===========================================================
+Section 3, Theorem 4                   :func:`.learning.theorem_4`, ``convolution/theorem-4``
+its bound, and its smallest (q, T)     :mod:`.bounds`
+Section 3.1, Theorem 4 for LCNs        :func:`.learning.theorem_4_lcn`, ``convolution/theorem-4-lcn``
 Section 3, Lemma 6                     :func:`.separability.lemma_6`, ``convolution/lemma-6``
 Section 3, Lemmas 8 and 9              :mod:`.drift`, ``convolution/lemma-8``, ``convolution/lemma-9``
 Section 3, Theorem 10                  :func:`.online.theorem_10`, ``convolution/theorem-10``

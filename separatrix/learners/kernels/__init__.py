@@ -1,0 +1,29 @@
+"""Kernels and the linear methods on top of them, in float64.
+
+============================  ================================================================================
+:mod:`.base`                  :class:`Linear`, :class:`Gaussian`, :class:`Polynomial`
+:mod:`.arc_cosine`            moments of ReLU units; :class:`WideReLU`: NNGP, NTK and conjugate kernel of any depth
+:mod:`.features`              :class:`RandomReLU`, N random features
+:mod:`.tangent`               :class:`EmpiricalNTK`, of any network at its start, without its Jacobian
+:mod:`.solvers`               :class:`KernelRidge` (one output or several), :class:`KernelSVM`
+============================  ================================================================================
+"""
+
+from separatrix.learners.kernels.arc_cosine import WideReLU
+from separatrix.learners.kernels.base import Gaussian, Kernel, Linear, Polynomial
+from separatrix.learners.kernels.features import RandomReLU
+from separatrix.learners.kernels.solvers import KernelRidge, KernelSVM
+from separatrix.learners.kernels.tangent import EmpiricalNTK, empirical_ntk
+
+__all__ = [
+    "EmpiricalNTK",
+    "Gaussian",
+    "Kernel",
+    "KernelRidge",
+    "KernelSVM",
+    "Linear",
+    "Polynomial",
+    "RandomReLU",
+    "WideReLU",
+    "empirical_ntk",
+]
