@@ -70,20 +70,22 @@ class Bound:
         """The least T that does, for this q: c^2 n^1.5 sqrt(q) over what the other terms leave."""
         if not self.reachable(q, epsilon):
             return None
-        return least(lambda T: self.below(q, T, epsilon), _guess(self._steps, q, epsilon))
+
+        def steps(mp: Any) -> Any:
+            root = mp.sqrt(mp.mpf(q) * self.n)
+            left = _exact(mp, epsilon) - _exact(mp, self.first / q) - self.second / root
+            return _exact(mp, self.c**2) * self.n * root / left
+
+        return least(lambda T: self.below(q, T, epsilon), _guess(steps, q, epsilon, self.n))
 
     def smallest_q(self, epsilon: Fraction) -> int:
         """The least q for which some T does: sqrt(q) solves epsilon q - second sqrt(q/n) - first = 0."""
-        return least(lambda q: self.reachable(q, epsilon), _guess(self._width, epsilon))
 
-    def _steps(self, mp: Any, q: int, epsilon: Fraction) -> Any:
-        root = mp.sqrt(mp.mpf(q) * self.n)
-        left = _exact(mp, epsilon) - _exact(mp, self.first / q) - self.second / root
-        return _exact(mp, self.c**2) * self.n * root / left
+        def width(mp: Any) -> Any:
+            half = self.second / mp.sqrt(mp.mpf(self.n)) / 2
+            return ((half + mp.sqrt(half**2 + _exact(mp, epsilon * self.first))) / _exact(mp, epsilon)) ** 2
 
-    def _width(self, mp: Any, epsilon: Fraction) -> Any:
-        half = self.second / mp.sqrt(mp.mpf(self.n)) / 2
-        return ((half + mp.sqrt(half**2 + _exact(mp, epsilon * self.first))) / _exact(mp, epsilon)) ** 2
+        return least(lambda q: self.reachable(q, epsilon), _guess(width, epsilon, self.first, self.second, self.n))
 
     def smallest(self, epsilon: Fraction) -> tuple[int, int]:
         """The least q for which some T does, and with it the least T."""
@@ -117,13 +119,13 @@ def least(true_from: Callable[[int], bool], guess: int = 1) -> int:
     return high
 
 
-def _guess(formula: Callable[..., Any], *arguments: Any) -> int:
-    """A formula's value in so many bits that it is off by less than about one."""
+def _guess(formula: Callable[..., Any], *numbers: Any) -> int:
+    """A formula's value, in so many more bits than the numbers in it have that it is off by less than about one."""
     import mpmath
 
-    bits = 4 * sum(max(abs(Fraction(a).numerator), Fraction(a).denominator).bit_length() for a in arguments)
-    with mpmath.workprec(bits + 4096):
-        return max(1, int(mpmath.ceil(formula(mpmath, *arguments))))
+    bits = 4 * sum(Fraction(a).numerator.bit_length() + Fraction(a).denominator.bit_length() for a in numbers)
+    with mpmath.workprec(bits + 1024):
+        return max(1, int(mpmath.ceil(formula(mpmath))))
 
 
 def _exact(mp: Any, value: Fraction) -> Any:

@@ -27,7 +27,7 @@ LAST = 3
 )
 def corollary_5(
     k: Annotated[int, Whole(2, 256)] = 8,
-    k_max: Annotated[int, Whole(16, 1024)] = 512,
+    k_max: Annotated[int, Whole(16, 4096)] = 512,
     a: Annotated[int, Whole(1, 8)] = 1,
     c: Annotated[Fraction, Real(above=0, high=1e6, exact=True)] = Fraction(1),
     epsilon: Annotated[Fraction, Real(low=1e-9, high=1, exact=True)] = Fraction(1, 10),
