@@ -18,15 +18,21 @@ from separatrix.training.cell import Cell
 
 @dataclass(frozen=True)
 class _Room:
-    """Bytes of activations that a chunk, and a block of cells, may take, and the widest block."""
+    """Bytes of activations that a chunk, and a block of cells, may take, and the widest block.
+
+    Beyond ``enough`` cells, a block whose steps touch ``busy`` bytes keeps the device busy: a wider one gains nothing,
+    and costs where it has to be padded.
+    """
 
     chunk: int
     block: int
     widest: int
+    busy: int
+    enough: int
 
 
-_CPU = _Room(chunk=2**21, block=2**16, widest=8)
-_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256)
+_CPU = _Room(chunk=2**21, block=2**16, widest=8, busy=2**16, enough=1)
+_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256, busy=2**27, enough=64)
 
 
 @dataclass(frozen=True)
@@ -56,9 +62,16 @@ def _layout(cell: Cell, room: _Room) -> Layout:
     example = itemsize * _activations(learner, inputs, outputs)
     chunk = max(1, room.chunk // example)
     optimiser = 4 * itemsize * learner.parameter_count(inputs, outputs)
-    working_set = optimiser + min(chunk, cell.bucket) * example
-    fitting = 2 ** math.floor(math.log2(max(room.block / working_set, 1)))
-    return Layout(max(1, min(room.widest, fitting)), chunk)
+    batch = getattr(learner.algorithm, "batch", None) or cell.bucket
+    working_set = optimiser + min(chunk, cell.bucket, batch) * example
+    fitting = _power_of_two(room.block / working_set)
+    useful = max(room.enough, _power_of_two(room.busy / working_set))
+    return Layout(min(room.widest, fitting, useful), chunk)
+
+
+def _power_of_two(number: float) -> int:
+    """The greatest one that is at most the number, and at least 1."""
+    return int(2 ** math.floor(math.log2(max(number, 1))))
 
 
 def _activations(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> int:

@@ -1,0 +1,1 @@
+"""Allen-Zhu & Li, *What Can ResNet Learn Efficiently, Going Beyond Kernels?*"""
