@@ -156,12 +156,13 @@ class Maybe(Rule):
         return None if value is None or value == "none" else self.rule.convert(value)
 
 
-def parameter(default: Any, rule: Rule | None = None, *, traced: bool = False) -> Any:
+def parameter(default: Any, rule: Rule | None = None, *, traced: bool = False, added: bool = False) -> Any:
     """A dataclass field with a rule; ``traced`` when compiled programs take its value as an argument.
 
-    Cells that differ in traced fields alone share one compiled program.
+    Cells that differ in traced fields alone share one compiled program. ``added``: the field came later, and its
+    default means what was done before; it is then left out of descriptions, so that older cells keep their keys.
     """
-    return dataclasses.field(default=default, metadata={"rule": rule, "traced": traced})
+    return dataclasses.field(default=default, metadata={"rule": rule, "traced": traced, "added": added})
 
 
 def enforce(spec: Any) -> None:

@@ -44,7 +44,7 @@ def describe(value: Any) -> Any:
     if isinstance(value, Fraction):
         return {"fraction": str(value)}
     if _is_spec(value):
-        return _identity(type(value)) | {name: describe(item) for name, item, _ in _spec_fields(value)}
+        return _identity(type(value)) | {name: describe(item) for name, item in _described_fields(value)}
     if isinstance(value, Mapping):
         return {str(name): describe(item) for name, item in sorted(value.items())}
     if isinstance(value, tuple | list):
@@ -123,6 +123,14 @@ def content_hash(value: Any) -> str:
 def _spec_fields(spec: Any) -> Iterator[tuple[str, Any, bool]]:
     for field in dataclasses.fields(spec):
         yield field.name, getattr(spec, field.name), bool(field.metadata.get("traced"))
+
+
+def _described_fields(spec: Any) -> Iterator[tuple[str, Any]]:
+    """All fields but those that were added later and have their default."""
+    for field in dataclasses.fields(spec):
+        value = getattr(spec, field.name)
+        if not (field.metadata.get("added") and value == field.default):
+            yield field.name, value
 
 
 def _is_spec(value: Any) -> bool:

@@ -3,10 +3,13 @@
 from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDescent, Layerwise, RMSProp
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
+from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
 from separatrix.learners.sgd import SGD, Algorithm1
+from separatrix.learners.strips import StripCNN, StripLCN
 from separatrix.learners.svm import LinearSVM
 
 __all__ = [
@@ -23,6 +26,7 @@ __all__ = [
     "ConvPool",
     "Estimator",
     "Fitted",
+    "FixedReadout",
     "FixedStart",
     "GradientDescent",
     "KernelRidge",
@@ -32,9 +36,13 @@ __all__ = [
     "LinearSVM",
     "Module",
     "Network",
+    "PairedFCN",
     "RMSProp",
     "ReLUNet",
     "Solver",
+    "StripCNN",
+    "StripLCN",
     "Trained",
+    "TwoPhase",
     "as_learner",
 ]

@@ -34,6 +34,10 @@ class Problem(ABC):
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> PyTree:
         """The gradient of sum_i weights_i loss(x_i, y_i)."""
 
+    def batch(self, t: Int[Array, ""], size: int, key: PRNGKeyArray) -> Int[Array, " batch"]:
+        """Which examples step ``t`` takes: drawn with replacement, unless the problem has an order of its own."""
+        return jax.random.randint(key, (size,), 0, self.size)
+
     @abstractmethod
     def batch_gradient(
         self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
@@ -51,6 +55,11 @@ class Algorithm(ABC):
 
     def ends(self, size: int | Int[Array, ""]) -> Any:
         """The number of steps after which it ends by itself on a sample of this size; None where it goes on."""
+        return None
+
+    @property
+    def examples_a_step(self) -> int | None:
+        """The size of a minibatch; None where a step looks at the whole sample."""
         return None
 
     @property
@@ -74,10 +83,14 @@ class FirstOrder(Algorithm):
     @property
     @abstractmethod
     def batch(self) -> int | None:
-        """Examples a step, drawn with replacement; None for the whole sample."""
+        """Examples a step, drawn with replacement (or in the order of an epoch); None for the whole sample."""
 
     @abstractmethod
     def rule(self) -> optax.GradientTransformation: ...
+
+    @property
+    def examples_a_step(self) -> int | None:
+        return self.batch
 
     @property
     def on_population(self) -> bool:
@@ -92,8 +105,7 @@ class FirstOrder(Algorithm):
         if self.batch is None:
             gradient = problem.gradient(params, problem.weights)
         else:
-            indices = jax.random.randint(key, (self.batch,), 0, problem.size)
-            gradient = problem.batch_gradient(params, indices)
+            gradient = problem.batch_gradient(params, problem.batch(t, self.batch, key))
         updates, state = self.rule().update(gradient, state, params)
         return optax.apply_updates(params, updates), state
 

@@ -11,8 +11,9 @@ import jax
 import numpy as np
 from jaxtyping import PRNGKeyArray
 
+from separatrix.errors import InputError
 from separatrix.learners.algorithms import Adam, Algorithm
-from separatrix.learners.losses import LOSSES
+from separatrix.learners.losses import LABELS, LOSSES
 from separatrix.learners.network import Network, trained_part
 from separatrix.learners.parts import PARTS, part_of
 from separatrix.rules import Choice, enforce, parameter
@@ -55,7 +56,7 @@ class Trained(Learner):
     architecture: Architecture
     algorithm: Algorithm = Adam()
     loss: str = parameter("logistic", Choice(*LOSSES))
-    train: str = parameter("all", Choice(*PARTS))
+    train: str = parameter("all", Choice(*PARTS), added=True)
 
     def __post_init__(self) -> None:
         enforce(self)
@@ -74,6 +75,11 @@ class Trained(Learner):
         return sum(leaf.size for leaf in jax.tree.leaves(trained_part(shapes)))
 
     def check(self, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> None:
+        if len(output_shape) != LABELS.get(self.loss, len(output_shape)):
+            fitting = [name for name in LOSSES if LABELS.get(name, len(output_shape)) == len(output_shape)]
+            raise InputError(
+                f"loss must be one of {', '.join(fitting)} for outputs of the shape {output_shape}, got {self.loss}"
+            )
         self.parameter_count(input_shape, output_shape)
 
 

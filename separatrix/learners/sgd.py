@@ -44,6 +44,10 @@ class SGD(Algorithm):
     def __post_init__(self) -> None:
         enforce(self)
 
+    @property
+    def examples_a_step(self) -> int:
+        return self.batch
+
     def ends(self, size: int | Int[Array, ""]) -> Any:
         return self.epochs * -(-size // self.batch)
 
@@ -74,6 +78,10 @@ class Algorithm1(Algorithm):
 
     def __post_init__(self) -> None:
         enforce(self)
+
+    @property
+    def examples_a_step(self) -> int:
+        return 1
 
     def ends(self, size: int | Int[Array, ""]) -> Any:
         return size

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from separatrix.studies.tuning import Choice, Condition
 
 if TYPE_CHECKING:
     from separatrix.studies.study import Study
+    from separatrix.tasks import Task
 
 ERRORS = ("test_error", "validation_error")
 
@@ -111,6 +113,48 @@ class Result:
         ordered = {label: tuple(sorted(found, key=lambda point: point.x)) for label, found in points.items()}
         return Curve(x, y, ordered, level)
 
+    def history(
+        self,
+        y: str = "test_error",
+        *,
+        where: Mapping[str, Any] | None = None,
+        epochs: bool = False,
+        level: float = 0.95,
+    ) -> Curve:
+        """``y`` (``test_error``, ``train_error`` or ``train_loss``) along the training, from the records' checkpoints.
+
+        A curve a learner, over the steps, or the epochs, that all seeds reached; ``where`` must leave one condition of
+        each learner.
+        """
+        points: dict[str, tuple[Point, ...]] = {}
+        for condition in self.conditions:
+            rows = self.rows(condition)
+            if not rows or any(_field(condition, name) != value for name, value in (where or {}).items()):
+                continue
+            if condition.label in points:
+                raise InputError(f"several conditions of {condition.label} remain; choose among them with where=")
+            unit = condition.cell.epoch_steps if epochs else 1
+            if not unit:
+                raise InputError(f"{condition.label} was not trained in epochs")
+            points[condition.label] = tuple(_along(rows, y, unit, condition, level))
+        return Curve("epoch" if epochs else "step", y, points, level)
+
+
+def _along(rows: Sequence[Mapping[str, Any]], y: str, unit: int, condition: Condition, level: float) -> Iterator[Point]:
+    """The points of a history: checkpoints and the end."""
+    found = [dict(zip(row["curve_step"], row[f"curve_{y}"], strict=True)) for row in rows]
+    for row, along in zip(rows, found, strict=True):
+        if row["status"] == "ok":
+            along[row["steps"]] = row[y]
+    seeds = tuple(int(row["seed"]) for row in rows)
+    for step in sorted(set.intersection(*(set(along) for along in found))):
+        values = tuple(float(along[step]) for along in found)
+        if y in ERRORS and condition.cell.task.kind == "classification":
+            summary = error_interval(values, _trials(rows[0], y, condition), level)
+        else:
+            summary = mean_interval(values, level)
+        yield Point(step / unit, summary, values, seeds)
+
 
 def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
     """The size of the sample behind an error; None where it is exact."""
@@ -124,10 +168,16 @@ def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
     if y not in row:
         raise unknown("column", y, row)
     if row[y] is None and row["status"] == "diverged" and y.endswith("_error"):
-        return 0.5 if condition.cell.task.kind == "classification" else float("inf")
+        return chance(condition.cell.task)
     if not isinstance(row[y], int | float | None):
         raise InputError(f"a curve needs a column of numbers, got {y} = {row[y]!r}")
     return float("nan") if row[y] is None else float(row[y])
+
+
+def chance(task: Task) -> float:
+    """The error of a guess: 1/2, or 1 - 1/classes; infinite in a regression."""
+    classes = math.prod(task.output_shape) if task.output_shape else 2
+    return 1 - 1 / classes if task.kind == "classification" else float("inf")
 
 
 def _coordinate(condition: Condition, name: str) -> float:

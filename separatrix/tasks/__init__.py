@@ -12,8 +12,10 @@ from separatrix.tasks.bits import (
 )
 from separatrix.tasks.concepts import Concept
 from separatrix.tasks.custom import Arrays, Sampled
+from separatrix.tasks.digit_sequences import DigitSequences
 from separatrix.tasks.digits import DigitDetection
-from separatrix.tasks.hierarchical import Composed, HiddenParity, Hierarchical, HierarchicalParity
+from separatrix.tasks.hard_instance import HardInstance, Monomial
+from separatrix.tasks.hierarchical import Composed, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
 from separatrix.tasks.sparse_parity import SparseParity
@@ -25,11 +27,13 @@ __all__ = [
     "Composed",
     "Concept",
     "DigitDetection",
-    "HiddenParity",
+    "DigitSequences",
+    "HardInstance",
     "Hierarchical",
     "HierarchicalParity",
     "KPattern",
     "MarkovBits",
+    "Monomial",
     "PatternDetection",
     "Population",
     "Sampled",

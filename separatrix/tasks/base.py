@@ -65,6 +65,21 @@ class Task(ABC):
         return None
 
     @property
+    def epoch_size(self) -> int | None:
+        """How many examples a pass over the training data has; None where the task draws without end."""
+        return self.capacity("train")
+
+    def epoch(self, key: PRNGKeyArray) -> PyTree[Array]:
+        """What one pass over the training data draws for all of its examples: a new order, say."""
+        return ()
+
+    def epoch_example(
+        self, instance: PyTree[Array], epoch: PyTree[Array], index: Array, key: PRNGKeyArray
+    ) -> tuple[Array, Array]:
+        """Example number ``index`` of the pass that drew ``epoch``; where nothing else is said, a new example."""
+        return self.example(instance, "train", index, key)
+
+    @property
     def population_size(self) -> int | None:
         """The number of points of the support; None where it is infinite or not enumerated."""
         return None
@@ -90,7 +105,7 @@ class Task(ABC):
         return np.asarray(x), np.asarray(y)
 
 
-_STREAMS = ("instance", "train", "validation", "test", "initialise", "algorithm")
+_STREAMS = ("instance", "train", "validation", "test", "initialise", "algorithm", "epoch")
 
 
 def stream(seed: int | Array | np.ndarray, name: str | int | Array) -> PRNGKeyArray:

@@ -110,46 +110,6 @@ class HierarchicalParity(Hierarchical):
         return Population(x, self.target(instance, x).astype(x.dtype), jnp.full(len(x), 1 / len(x)))
 
 
-@dataclass(frozen=True)
-class HiddenParity(Hierarchical):
-    """The hard instance (7.1): F(x) = W* x picks k of the first d1 coordinates, G(y) = (y_1 ... y_k, ..., y_1 ... y_k).
-
-    x is uniform on {+-1/sqrt d}^d and W* = sqrt(d) (e_{i_1}, ..., e_{i_k}), so that F(x) is in {-1, +1}^k. Which
-    coordinates, in which order, is the instance: d1! / (d1 - k)! targets, C(d1, k) up to the order of the outputs.
-    """
-
-    d: int = parameter(30, Whole(1))
-    d1: int = parameter(30, Whole(1))
-    k: int = parameter(3, Whole(1))
-    alpha: float = parameter(0.3, Real(0), traced=True)
-    beta: float = parameter(1.0, Real(0), traced=True)
-
-    def __post_init__(self) -> None:
-        enforce(self)
-        if not self.k <= self.d1 <= self.d:
-            raise InputError(f"k <= d1 <= d is needed, got k = {self.k}, d1 = {self.d1}, d = {self.d}")
-
-    @property
-    def input_shape(self) -> tuple[int, ...]:
-        return (self.d,)
-
-    @property
-    def output_shape(self) -> tuple[int, ...]:
-        return (self.k,)
-
-    def instance(self, key: PRNGKeyArray, data: Any) -> Array:
-        return jax.random.permutation(key, self.d1)[: self.k]
-
-    def inputs(self, key: PRNGKeyArray) -> Float[Array, " d"]:
-        return jax.random.rademacher(key, (self.d,), dtype=float) / jnp.sqrt(self.d)
-
-    def base(self, instance: Array, x: Float[Array, "*batch d"]) -> Float[Array, "*batch k"]:
-        return jnp.sign(x[..., instance])
-
-    def composite(self, instance: Array, y: Float[Array, "*batch k"]) -> Float[Array, "*batch k"]:
-        return jnp.broadcast_to(y.prod(axis=-1, keepdims=True), y.shape)
-
-
 Vector = Callable[[Array], Array]
 
 

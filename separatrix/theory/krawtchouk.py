@@ -14,17 +14,23 @@ exceed the sum by hundreds of orders of magnitude. Reference: F. J. MacWilliams 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
+comb = functools.lru_cache(maxsize=512)(math.comb)
+"""Binomials of tens of thousands of bits take milliseconds, and sums over windows meet the same ones again."""
+
 
 def krawtchouk(m: int, s: int, n: int) -> int:
-    """K_m(s; n) by its definition.
+    """K_m(s; n) by its definition, with the smaller of m and s below (C(n, s) K_m(s; n) = C(n, m) K_s(m; n)).
 
     >>> [krawtchouk(m, 1, 3) for m in range(4)]
     [1, 1, -1, -1]
     """
+    if s < m <= n:
+        return comb(n, m) * krawtchouk(s, m, n) // comb(n, s)
     return sum((-1) ** j * math.comb(s, j) * math.comb(n - s, m - j) for j in range(max(0, m - n + s), min(s, m) + 1))
 
 
@@ -42,6 +48,17 @@ def krawtchouk_values(s: int, n: int) -> Iterator[int]:
     for m in range(n + 1):
         yield current
         before, current = current, ((n - 2 * s) * current - (n - m + 1) * before) // (m + 1)
+
+
+def krawtchouk_sum(t: int, s: int, n: int) -> int:
+    """K_0(s; n) + ... + K_t(s; n), which is K_t(s - 1; n - 1) for s > 0: a window of levels costs two terms.
+
+    >>> [krawtchouk_sum(t, 1, 3) for t in range(-1, 5)]
+    [0, 1, 2, 1, 0, 0]
+    """
+    if not 0 <= t < n:
+        return 0 if t < 0 or s > 0 else 1 << n
+    return krawtchouk(t, s - 1, n - 1) if s > 0 else sum(math.comb(n, m) for m in range(t + 1))
 
 
 def symmetric_coefficient(s: int, values: Sequence[int | Fraction]) -> Fraction:

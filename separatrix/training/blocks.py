@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -18,21 +19,18 @@ from separatrix.training.cell import Cell
 
 @dataclass(frozen=True)
 class _Room:
-    """Bytes of activations that a chunk, and a block of cells, may take, and the widest block.
-
-    Beyond ``enough`` cells, a block whose steps touch ``busy`` bytes keeps the device busy: a wider one gains nothing,
-    and costs where it has to be padded.
+    """Bytes of activations that a chunk, and a block of cells, may take, the widest block, and the products of
+    numbers in a step beyond which more cells side by side gain nothing.
     """
 
     chunk: int
     block: int
     widest: int
     busy: int
-    enough: int
 
 
-_CPU = _Room(chunk=2**21, block=2**16, widest=8, busy=2**16, enough=1)
-_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256, busy=2**27, enough=64)
+_CPU = _Room(chunk=2**21, block=2**16, widest=8, busy=2**32)
+_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256, busy=2**32)
 
 
 @dataclass(frozen=True)
@@ -59,39 +57,50 @@ def _layout(cell: Cell, room: _Room) -> Layout:
     assert isinstance(learner, Trained)
     inputs, outputs = cell.task.input_shape, cell.task.output_shape
     itemsize = 8 if cell.procedure.precision == "float64" else 4
-    example = itemsize * _activations(learner, inputs, outputs)
-    chunk = max(1, room.chunk // example)
-    optimiser = 4 * itemsize * learner.parameter_count(inputs, outputs)
-    batch = getattr(learner.algorithm, "batch", None) or cell.bucket
-    working_set = optimiser + min(chunk, cell.bucket, batch) * example
-    fitting = _power_of_two(room.block / working_set)
-    useful = max(room.enough, _power_of_two(room.busy / working_set))
-    return Layout(min(room.widest, fitting, useful), chunk)
+    numbers, products = _work(learner, inputs, outputs)
+    example, weights = itemsize * numbers, itemsize * learner.parameter_count(inputs, outputs)
+    # weights that are read once a chunk want enough examples to be read for
+    chunk = max(1, room.chunk // example, weights // example)
+    seen = learner.algorithm.examples_a_step or cell.bucket
+    working_set = 4 * weights + min(chunk, seen) * example
+    most = min(room.block / working_set, room.busy / max(seen * products, 1))
+    fitting = 2 ** math.floor(math.log2(max(most, 1)))
+    return Layout(max(1, min(room.widest, fitting)), chunk)
 
 
-def _power_of_two(number: float) -> int:
-    """The greatest one that is at most the number, and at least 1."""
-    return int(2 ** math.floor(math.log2(max(number, 1))))
-
-
-def _activations(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> int:
-    """Numbers that the forward pass produces for one more example."""
+def _work(learner: Trained, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> tuple[int, int]:
+    """Numbers that the forward pass produces for one more example, and the products of numbers that it takes."""
     network = eqx.filter_eval_shape(learner.build, jax.random.key(0), inputs, outputs)
     arrays, rest = eqx.partition(network, lambda leaf: isinstance(leaf, jax.ShapeDtypeStruct))
 
-    def produced(examples: int) -> int:
+    def produced(examples: int) -> tuple[int, int]:
         x = jax.ShapeDtypeStruct((examples, *inputs), "float32")
         return _produced(jax.make_jaxpr(lambda arrays, x: eqx.combine(arrays, rest)(x))(arrays, x).jaxpr)
 
-    return math.prod(inputs) + produced(3) - produced(2)
+    (numbers, products), (fewer_numbers, fewer_products) = produced(3), produced(2)
+    return math.prod(inputs) + numbers - fewer_numbers, products - fewer_products
 
 
-def _produced(jaxpr: object) -> int:
-    total = 0
+def _produced(jaxpr: object) -> tuple[int, int]:
+    numbers, products = 0, 0
     for equation in jaxpr.eqns:  # type: ignore[attr-defined]
         inner = [p for p in equation.params.values() if hasattr(p, "jaxpr") or hasattr(p, "eqns")]
         if inner and equation.primitive.name != "reduce":
-            total += sum(_produced(getattr(p, "jaxpr", p)) for p in inner)
-        else:
-            total += sum(math.prod(getattr(out.aval, "shape", ())) for out in equation.outvars)
-    return total
+            for part in inner:
+                more = _produced(getattr(part, "jaxpr", part))
+                numbers, products = numbers + more[0], products + more[1]
+            continue
+        made = sum(math.prod(getattr(out.aval, "shape", ())) for out in equation.outvars)
+        numbers, products = numbers + made, products + made * _terms(equation)
+    return numbers, products
+
+
+def _terms(equation: Any) -> int:
+    """How many products are added up to one number of the equation's output."""
+    if equation.primitive.name == "dot_general":
+        (contracted, _), _ = equation.params["dimension_numbers"]
+        return math.prod(equation.invars[0].aval.shape[axis] for axis in contracted)
+    if equation.primitive.name == "conv_general_dilated":
+        kernel = equation.invars[1].aval.shape
+        return math.prod(kernel) // kernel[equation.params["dimension_numbers"].rhs_spec[0]]
+    return 0

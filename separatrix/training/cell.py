@@ -26,6 +26,10 @@ class Procedure:
     most ``target_loss``, the training error at most ``target_error``, or a loss above ``divergence`` or not finite.
     The errors along the way are kept at the steps 0, 1, r, r^2, ... for r = ``checkpoint_ratio``, 32 at most.
     ``evaluation``: on fresh samples, on the task's whole ``population``, or ``auto``: that where it is small.
+
+    ``epochs`` above 0: minibatches in so many passes over training data that each pass draws anew (a new order, new
+    sequences, new examples), inside the compiled program. Training then lasts as long as the passes do; a check comes
+    at the end of each, a checkpoint at the end of each or of every few.
     """
 
     max_steps: int = parameter(10_000, Whole(1, 2**30), traced=True)
@@ -38,6 +42,7 @@ class Procedure:
     validation_size: int = parameter(1000, Whole(1))
     evaluation: str = parameter("auto", Choice("auto", "sample", "population"))
     precision: str = parameter("float32", Choice("float32", "float64"))
+    epochs: int = parameter(0, Whole(0, 2**20), added=True)
 
     def __post_init__(self) -> None:
         enforce(self)
@@ -53,7 +58,9 @@ class Procedure:
 
 @dataclass(frozen=True)
 class Cell:
-    """One training. ``train_size`` None means the exact population in the place of a sample."""
+    """One training. ``train_size`` None means the exact population in the place of a sample; with a procedure that
+    counts ``epochs`` it is the number of examples in a pass, and None all that the task has.
+    """
 
     task: Task
     learner: Learner
@@ -67,12 +74,13 @@ class Cell:
         if isinstance(self.learner, Trained) and self.learner.algorithm.warmup >= self.procedure.max_steps:
             warmup = self.learner.algorithm.warmup
             raise InputError(f"max_steps must be above the algorithm's first phase of {warmup} steps")
-        if self.train_size is None:
+        if self.procedure.epochs:
+            self._check_epochs()
+        elif self.train_size is None:
             if self.task.population_size is None:
                 raise InputError(f"{type(self.task).__name__} has no population to train on; give a train size")
             if not (isinstance(self.learner, Trained) and self.learner.algorithm.on_population):
                 raise InputError(f"{self.learner.label} (with this algorithm) is trained on samples; give a train size")
-            return
         wanted = {
             "train": self.train_size,
             "validation": self.procedure.validation_size,
@@ -80,8 +88,34 @@ class Cell:
         }
         for split, size in wanted.items():
             capacity = self.task.capacity(split)  # type: ignore[arg-type]
-            if capacity is not None and size > capacity:
+            if self.procedure.epochs and split == "train":
+                capacity = self.task.epoch_size
+            if capacity is not None and size is not None and size > capacity:
                 raise InputError(f"{split} size must be at most {capacity} for this task, got {size}")
+
+    def _check_epochs(self) -> None:
+        if not (isinstance(self.learner, Trained) and self.learner.algorithm.examples_a_step):
+            raise InputError(f"epochs are passes in minibatches; give {self.learner.label} an algorithm with a batch")
+        if self.train_size is None and self.task.epoch_size is None:
+            raise InputError(f"{type(self.task).__name__} draws without end; give the train size of an epoch")
+        if self.epoch_steps < 1:
+            batch = self.learner.algorithm.examples_a_step
+            raise InputError(f"batch must be at most the {self.bucket} examples of an epoch, got {batch}")
+        if self.epoch_steps * self.procedure.epochs > 2**30:
+            raise InputError(f"epochs must make at most {2**30} steps, got {self.epoch_steps * self.procedure.epochs}")
+
+    @property
+    def epoch_steps(self) -> int:
+        """The number of steps of an epoch, whole minibatches; 0 where the procedure does not count epochs."""
+        if not self.procedure.epochs:
+            return 0
+        assert isinstance(self.learner, Trained)
+        return self.bucket // (self.learner.algorithm.examples_a_step or self.bucket)
+
+    @property
+    def judged(self) -> int | None:
+        """On how many examples the training error is measured: on all, or on some of what epochs are made of."""
+        return min(self.bucket, self.procedure.test_size) if self.procedure.epochs else self.train_size
 
     @functools.cached_property
     def key(self) -> str:
@@ -102,6 +136,10 @@ class Cell:
     @property
     def bucket(self) -> int:
         """The number of examples that the program has room for: a function of the train size alone."""
+        if self.procedure.epochs:
+            size = self.task.epoch_size if self.train_size is None else self.train_size
+            assert size is not None
+            return size
         if self.train_size is None:
             assert self.task.population_size is not None
             return self.task.population_size
@@ -112,6 +150,8 @@ class Cell:
         values = specs.traced_values(self.task, "task.")
         values |= specs.traced_values(self.learner, "learner.")
         values |= specs.traced_values(self.procedure, "procedure.")
+        if steps := self.epoch_steps:
+            values |= {"procedure.max_steps": steps * self.procedure.epochs, "procedure.check_every": steps}
         return values | {"seed": self.seed, "train_size": self.bucket if self.train_size is None else self.train_size}
 
     def columns(self) -> dict[str, Any]:
@@ -120,7 +160,7 @@ class Cell:
             "cell": self.key,
             "task": type(self.task).__name__,
             "learner": self.learner.label,
-            "train_size": self.train_size,
+            "train_size": self.bucket if self.procedure.epochs else self.train_size,
             "seed": self.seed,
         }
         for name in ("task", "learner", "procedure"):

@@ -82,8 +82,8 @@ def program_for(cell: Cell, layout: Layout) -> Program:
     parts = [static_part(part) for part in (cell.task, cell.learner, cell.procedure)]
     learner = cell.learner
     assert isinstance(learner, Trained)
-    key = content_hash(["program", layout.lanes, layout.chunk, *parts])
-    return kept(key, lambda: Program(cell.task, learner, cell.procedure, layout.lanes, layout.chunk))
+    key = content_hash(["program", layout.lanes, layout.chunk, cell.epoch_steps, *parts])
+    return kept(key, lambda: Program(cell.task, learner, cell.procedure, layout.lanes, layout.chunk, cell.epoch_steps))
 
 
 def sampler_for(task: Task, precision: str) -> Sampler:
@@ -105,9 +105,17 @@ def training_sample(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> Sam
     """What the cells of a block are trained on: their samples, or the population."""
     cell = cells[0]
     sampler = sampler_for(cell.task, cell.procedure.precision)
+    if cell.procedure.epochs:  # what the training error is measured on; steps make their own examples
+        assert cell.judged is not None
+        return sampler.draw(values, "train", cell.judged, np.full(len(values["seed"]), cell.judged))
     if cell.train_size is None:
         return sampler.population(values)
     return sampler.draw(values, "train", cell.bucket, values["train_size"])
+
+
+def shared_data(cell: Cell) -> Any:
+    """The data that the steps of an epoch make examples of; nothing where the sample is drawn once."""
+    return sampler_for(cell.task, cell.procedure.precision).shared if cell.procedure.epochs else ()
 
 
 def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sample, Sample, Sample]:
@@ -120,7 +128,8 @@ def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sampl
 
     train = training_sample(cells, values)
     if cell.procedure.on_population(cell.task):
-        population = train if cell.train_size is None else sampler.population(values)
+        trained_on_it = cell.train_size is None and not cell.procedure.epochs
+        population = train if trained_on_it else sampler.population(values)
         return train, population, population
     procedure = cell.procedure
     return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
@@ -134,12 +143,12 @@ def _train_block(cells: list[Cell], layout: Layout, tick: Callable[[], None]) ->
         program = program_for(cells[0], layout)
         train, validation, test = samples(cells, values)
         fixed, state = program.start(values)
-        given = Given(values, fixed, train, test)
+        given = Given(values, fixed, train, test, shared_data(cells[0]))
         block = _run(program, given, Block(jnp.zeros((), jnp.int32), state), tick)
         _, validation_error = program.evaluate(block.lanes.params, fixed, validation)
         _, test_error = program.evaluate(block.lanes.params, fixed, test)
         norms = jax.vmap(_norm)(block.lanes.params)
-        state = block.lanes._replace(params=None, memory=None)
+        state = block.lanes._replace(params=None, memory=None, epoch=None)
         found = jax.device_get((state, validation_error, test_error, norms))
     seconds = (time.perf_counter() - start) / len(cells)
     records = []

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, PyTree
 
+from separatrix.errors import InputError
 from separatrix.learners import Network, Trained
 from separatrix.learners.algorithms import Problem
 from separatrix.learners.base import trained_part
@@ -41,7 +42,9 @@ class Trace(NamedTuple):
 
 
 class State(NamedTuple):
-    """A cell in training; ``train_loss`` and ``train_error`` are those of the last check."""
+    """A cell in training; ``train_loss`` and ``train_error`` are those of the last check, ``epoch`` what the current
+    epoch drew.
+    """
 
     params: PyTree[Array]
     memory: PyTree[Array]
@@ -52,6 +55,7 @@ class State(NamedTuple):
     slot: Int[Array, ""]
     next_checkpoint: Int[Array, ""]
     trace: Trace
+    epoch: PyTree[Array] = ()
 
 
 class Block(NamedTuple):
@@ -62,19 +66,29 @@ class Block(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What a cell's training is given: its traced values, the arrays it leaves alone, its samples."""
+    """What a cell's training is given: its traced values, the arrays it leaves alone, its samples, and the data that
+    epochs are made of, which all cells share.
+    """
 
     values: Values
     fixed: PyTree[Array]
     train: Sample
     test: Sample
+    shared: PyTree[Array] = ()
+
+
+SIDE_BY_SIDE = Given(0, 0, 0, 0, None)  # type: ignore[arg-type]
+"""The axes of a block's :class:`Given` along which its cells lie."""
 
 
 class Program:
     """The functions of one fleet; ``traces`` counts how often Python ran through them."""
 
-    def __init__(self, task: Task, learner: Trained, procedure: Procedure, lanes: int, chunk: int):
+    def __init__(
+        self, task: Task, learner: Trained, procedure: Procedure, lanes: int, chunk: int, epoch_steps: int = 0
+    ):
         self.task, self.learner, self.procedure, self.lanes, self.chunk = task, learner, procedure, lanes, chunk
+        self.epoch_steps = epoch_steps
         skeleton = eqx.filter_eval_shape(self._build, jax.random.key(0), learner)
         self.layers: tuple[tuple[str, ...], ...] = skeleton.layers
         self.rest = eqx.filter(skeleton, lambda leaf: not isinstance(leaf, jax.ShapeDtypeStruct))
@@ -108,7 +122,8 @@ class Program:
         zero, nothing, empty = jnp.zeros((), jnp.int32), jnp.zeros((), real), jnp.zeros(SLOTS, real)
         trace = Trace(jnp.full(SLOTS, -1, jnp.int32), empty, empty, empty)
         memory = learner.algorithm.init(params)
-        return fixed, State(params, memory, zero, zero, nothing, nothing, zero, zero, trace)
+        epoch = self.epoch(values, zero)[0] if self.epoch_steps else ()
+        return fixed, State(params, memory, zero, zero, nothing, nothing, zero, zero, trace, epoch)
 
     def _evaluate(self, params: PyTree, fixed: PyTree, sample: Sample) -> tuple[Array, Array]:
         """The mean loss and the error on a sample."""
@@ -122,10 +137,21 @@ class Program:
         found: tuple[Array, Array] = sum_over_examples(sums, params, sample, self.chunk)
         return found
 
+    def epoch(self, values: Values, number: Array) -> tuple[PyTree[Array], PRNGKeyArray]:
+        """What an epoch draws, and the key of its examples."""
+        order, examples = jax.random.split(jax.random.fold_in(stream(values["seed"], "epoch"), number))
+        return self.task.epoch(order), examples
+
     def step(self, t: Array, state: State, given: Given) -> State:
         key = jax.random.fold_in(stream(given.values["seed"], "algorithm"), t)
         algorithm = self._learner(given.values).algorithm
-        params, memory = algorithm.step(t, state.params, state.memory, _Problem(self, given), key)
+        problem: Problem = _Problem(self, given)
+        if self.epoch_steps:
+            number, place = jnp.divmod(t, self.epoch_steps)
+            # the condition is the same for all cells side by side, so nothing is drawn but where an epoch begins
+            drawn = jax.lax.cond(place == 0, lambda: self.epoch(given.values, number)[0], lambda: state.epoch)
+            state, problem = state._replace(epoch=drawn), _Epoch(self, given, drawn, number)
+        params, memory = algorithm.step(t, state.params, state.memory, problem, key)
         return state._replace(params=params, memory=memory)
 
     def _limit(self, values: Values) -> Array:
@@ -152,6 +178,8 @@ class Program:
         trace = jax.tree.map(lambda slots, value: slots.at[state.slot].set(value), state.trace, found)
         ratio = self._procedure(given.values).checkpoint_ratio
         following = jnp.maximum(jnp.ceil(t * ratio).astype(t.dtype), t + 1)
+        if self.epoch_steps:
+            following = t + self.epoch_steps * -(-self.procedure.epochs // (SLOTS - 1))
         following = jnp.where(state.slot + 1 < SLOTS, following, np.iinfo(t.dtype).max)
         return state._replace(trace=trace, slot=state.slot + 1, next_checkpoint=following)
 
@@ -168,7 +196,7 @@ class Program:
 
         def on(due: Array, work: Callable[[Array, State, Given], State], t: Array, lanes: State) -> State:
             """``work`` on the due lanes; the others stay as they are."""
-            worked = jax.vmap(work, in_axes=(None, 0, 0))(t, lanes, given)
+            worked = jax.vmap(work, in_axes=(None, 0, SIDE_BY_SIDE))(t, lanes, given)
             if self.lanes == 1:
                 return worked
             return jax.tree.map(
@@ -203,12 +231,7 @@ class _Problem(Problem):
         self.layers = program.layers
         self.stream = stream(given.values["seed"], "algorithm")
         self._train, self._chunk = given.train, program.chunk
-        loss = LOSSES[program.learner.loss]
-
-        def objective(params: PyTree, x: Array, y: Array, w: Array) -> Array:
-            return _weighted(loss(program.outputs(params, given.fixed, x), y), w)
-
-        self._gradient = jax.grad(objective)
+        self._gradient = _gradient(program, given)
 
     def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> Any:
         return sum_over_examples(self._gradient, params, self._train._replace(w=weights), self._chunk)
@@ -219,6 +242,48 @@ class _Problem(Problem):
         if weights is None:
             weights = jnp.full(indices.shape, 1 / indices.size, self._train.y.dtype)
         return self._gradient(params, self._train.x[indices], self._train.y[indices], weights)
+
+
+class _Epoch(Problem):
+    """The training examples of an epoch, made when a step asks for them."""
+
+    def __init__(self, program: Program, given: Given, drawn: PyTree, number: Array):
+        self.size = jnp.asarray(given.values["train_size"])
+        self.layers = program.layers
+        self.stream = stream(given.values["seed"], "algorithm")
+        self._steps, self._chunk, self._drawn = program.epoch_steps, program.chunk, drawn
+        self._task = with_values(program.task, chosen(given.values, "task"))
+        self._instance = self._task.instance(stream(given.values["seed"], "instance"), given.shared)
+        self._key = program.epoch(given.values, number)[1]
+        self._gradient = _gradient(program, given)
+
+    def gradient(self, params: PyTree, weights: Float[Array, " points"]) -> Any:
+        raise InputError("epochs are passes in minibatches; the algorithm must take a batch")
+
+    def batch(self, t: Int[Array, ""], size: int, key: PRNGKeyArray) -> Int[Array, " batch"]:
+        return (t % self._steps) * size + jnp.arange(size)
+
+    def batch_gradient(
+        self, params: PyTree, indices: Int[Array, " batch"], weights: Float[Array, " batch"] | None = None
+    ) -> Any:
+        def one(index: Array) -> tuple[Array, Array]:
+            key = jax.random.fold_in(self._key, index)
+            return self._task.epoch_example(self._instance, self._drawn, index, key)
+
+        x, y = jax.vmap(one)(indices)
+        if weights is None:
+            weights = jnp.full(indices.shape, 1 / indices.size, y.dtype)
+        return sum_over_examples(self._gradient, params, Sample(x, y, weights), self._chunk)
+
+
+def _gradient(program: Program, given: Given) -> Callable[[PyTree, Array, Array, Array], PyTree]:
+    """The gradient in the parameters of sum_i w_i loss(x_i, y_i)."""
+    loss = LOSSES[program.learner.loss]
+
+    def objective(params: PyTree, x: Array, y: Array, w: Array) -> Array:
+        return _weighted(loss(program.outputs(params, given.fixed, x), y), w)
+
+    return jax.grad(objective)
 
 
 def _weighted(values: Float[Array, " points"], w: Float[Array, " points"]) -> Float[Array, ""]:

@@ -42,7 +42,7 @@ def _errors(cell: Cell, train: float, validation: float, test: float) -> dict[st
         return error if size is None or cell.task.kind != "classification" else round(error * size) / size
 
     return {
-        "train_error": fraction(train, cell.train_size),
+        "train_error": fraction(train, cell.judged),
         "validation_error": fraction(validation, None if exact else procedure.validation_size),
         "test_error": fraction(test, None if exact else procedure.test_size),
     }

@@ -18,8 +18,8 @@ from separatrix.learners import Network
 from separatrix.tasks import stream
 from separatrix.training.blocks import Layout
 from separatrix.training.cell import Cell
-from separatrix.training.engine import numerics, program_for, stacked, training_sample
-from separatrix.training.program import Given, Program, State
+from separatrix.training.engine import numerics, program_for, shared_data, stacked, training_sample
+from separatrix.training.program import SIDE_BY_SIDE, Given, Program, State
 from separatrix.training.samples import Sample
 
 
@@ -66,13 +66,13 @@ def follow_all(cells: Sequence[Cell], steps: int, keep: Sequence[int] | None = N
         program = program_for(cell, Layout(len(cells), cell.bucket))
         train = training_sample(cells, values)
         fixed, state = program.start(values)
-        given = Given(values, fixed, train, train)  # no step looks at a test sample
+        given = Given(values, fixed, train, train, shared_data(cell))  # no step looks at a test sample
         params = _walk(program)(given, state, jnp.asarray((0, *at), jnp.int32))
         instances = [own.task.instance(stream(own.seed, "instance"), own.task.data()) for own in cells]
     kept, sample, alone = jax.tree.map(np.asarray, (params, train, fixed))
     found = []
     for lane, (own, instance) in enumerate(zip(cells, instances, strict=True)):
-        size = own.bucket if own.train_size is None else own.train_size
+        size = own.judged or own.bucket
         params, drawn, fixed = jax.tree.map(lambda array, lane=lane: array[lane], (kept, tuple(sample), alone))
         drawn = Sample(*(array[:size] for array in drawn))
         found.append(Trajectory(params, drawn, fixed, program.rest, at, jax.tree.map(np.asarray, instance)))
@@ -90,4 +90,4 @@ def _walk(program: Program) -> Callable[[Given, State, Int[Array, " stops"]], Py
 
         return jax.lax.scan(leg, state, (stops[:-1], stops[1:]))[1]
 
-    return jax.jit(jax.vmap(one, in_axes=(0, 0, None)))
+    return jax.jit(jax.vmap(one, in_axes=(SIDE_BY_SIDE, 0, None)))

@@ -136,7 +136,7 @@ def test_training_sides_by_hand(run):
 def test_step_size_and_width():
     assert step_size(9, 4, 10) == pytest.approx(0.15)
     assert step_size(9, 4, 10, "printed") == pytest.approx(3 / np.sqrt(40))
-    assert least_width(4, 0.1) == pytest.approx(128 * np.log(160))
+    assert float(least_width(4, 0.1)) == pytest.approx(128 * np.log(160))
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.papers.pooling.pictures import data_address, examples_of_digits, grid
+from separatrix.papers.pooling.pictures import examples_of_digits, grid
 from separatrix.specs import content_hash
 from separatrix.studies.figures import Picture, reproduce
+from separatrix.studies.pixels import data_address
 from separatrix.studies.store import Store
 from separatrix.tasks import DigitDetection, digits
 from separatrix.tasks.datasets import MNIST, Mnist

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
-from separatrix.tasks import Composed, Concept, HiddenParity, HierarchicalParity, stream
+from separatrix.tasks import Composed, Concept, HardInstance, HierarchicalParity, stream
 
 
 def test_the_target_of_section_8_1():
@@ -31,7 +31,7 @@ def test_an_odd_shape_of_the_target_over_the_whole_cube():
 
 
 def test_the_hard_instance_hides_distinct_coordinates_among_the_first():
-    task = HiddenParity(d=9, d1=5, k=3, alpha=0.2)
+    task = HardInstance(d=9, d1=5, k=3, alpha=0.2)
     seen = set()
     for seed in range(6):
         where = np.asarray(task.instance(stream(seed, "instance"), ()))
@@ -74,8 +74,8 @@ def test_concepts_against_numpy(general):
 def test_what_does_not_fit_is_refused():
     with pytest.raises(sx.InputError, match="q must be at most k = 3, got 4"):
         HierarchicalParity(k=3)
-    with pytest.raises(sx.InputError, match="k <= d1 <= d"):
-        HiddenParity(d=4, d1=5)
+    with pytest.raises(sx.InputError, match="d1 must be at most d = 4"):
+        HardInstance(d=4, d1=5)
     with pytest.raises(sx.InputError, match="F must map"):
         Composed(lambda x: x.sum(), lambda y: y)
     with pytest.raises(sx.InputError, match="phi_F"):

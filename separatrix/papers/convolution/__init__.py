@@ -3,12 +3,17 @@
 =====================================  ===========================================================
 in the paper                           here
 =====================================  ===========================================================
+Section 3, Theorem 4                   :func:`.learning.theorem_4`, ``convolution/theorem-4``
+its bound, and its smallest (q, T)     :mod:`.bounds`
+Section 3.1, Theorem 4 for LCNs        :func:`.learning.theorem_4_lcn`, ``convolution/theorem-4-lcn``
+Section 3, Corollary 5                 :func:`.corollary.corollary_5`, ``convolution/corollary-5``
 Section 3, Lemma 6                     :func:`.separability.lemma_6`, ``convolution/lemma-6``
 Section 3, Lemmas 8 and 9              :mod:`.drift`, ``convolution/lemma-8``, ``convolution/lemma-9``
 Section 3, Theorem 10                  :func:`.online.theorem_10`, ``convolution/theorem-10``
 their training, at any width           :mod:`.descent`, :mod:`.classes`, :mod:`.setting`
 Section 4, Theorem 12                  :func:`.fully_connected.theorem_12`, ``convolution/theorem-12``
 its second moments, three ways         :mod:`.initial_gradient`
+Section 5                              :func:`.unknown_order.section_5`, ``convolution/section-5``
 =====================================  ===========================================================
 
 Symbols: n bits, a k-pattern on the consecutive bits I, q neurons or filters, readout u, first layer w, bias

@@ -137,7 +137,7 @@ def lemma_6(
         "norm_u_star_sq": limit,
         "least_class": half,
         "success_probability": 1 - delta,
-        "q": least_width(k, delta),
+        "q": float(least_width(k, delta)),
     }
     notes = [
         "h is linear in g, and right for each single pattern, so for all g"

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import InputError, unknown
+from separatrix.papers.convolution.bounds import root
 from separatrix.rules import Choice, Maybe, Real, Rule, Whole
 from separatrix.tasks.bits import BiasedBits, BitDistribution, MarkovBits, Uniform
 from separatrix.theory.activations import ACTIVATIONS, Activation
@@ -52,8 +53,10 @@ Window = Annotated[int, Whole(1, 8)]
 Count = Annotated[int, Whole(1)]
 MaybeCount = Annotated[int | None, Maybe(Whole(1))]
 MaybePositive = Annotated[float | None, Maybe(Real(above=0))]
-MaybeExact = Annotated[Fraction | None, Maybe(Real(above=0, exact=True))]
+MaybeExact = Annotated[Fraction | None, Maybe(Real(above=0, high=1e9, exact=True))]
+MaybeEpsilon = Annotated[Fraction | None, Maybe(Real(low=1e-100, high=1e9, exact=True))]
 Pattern = Annotated[str, Target()]
+MaybePattern = Annotated[str | None, Maybe(Target())]
 Sigma = Annotated[str, Choice(*ACTIVATIONS)]
 MaybeSigma = Annotated[str | None, Maybe(Choice(*ACTIVATIONS))]
 Law = Annotated[str, Choice("uniform", "biased", "markov")]
@@ -69,7 +72,7 @@ def step_size(n: int, q: int, T: int, version: str = "corrected") -> float:
     >>> step_size(4, 16, 10), step_size(4, 16, 4, "printed")
     (0.05, 0.25)
     """
-    return math.sqrt(n / q) / T if version == "corrected" else math.sqrt(n) / math.sqrt(q * T)
+    return root(Fraction(n, q * (T * T if version == "corrected" else T)))
 
 
 def nominal_c(sigma: Activation, c: Fraction | None) -> Fraction | float:
@@ -152,7 +155,7 @@ class Setting:
 def bounded(sigma: Activation, c: Fraction | float) -> list[Assumption]:
     """What the paper asks of sigma."""
     return [
-        Assumption("|sigma| <= c", sigma.sup, c, sigma.sup <= c),
+        Assumption("|sigma| <= c", sigma.sup, c, math.isfinite(sigma.sup) and sigma.sup <= c),
         Assumption("|sigma'| <= 1", sigma.derivative_sup, 1, sigma.derivative_sup <= 1),
     ]
 
@@ -167,13 +170,13 @@ def indicator(sigma: Activation, k: int) -> list[Assumption]:
     ]
 
 
-def least_width(k: int, delta: float) -> float:
-    """What q must exceed: 2^(k+3) log(2^k / delta).
+def least_width(k: int, delta: float) -> Fraction:
+    """What q must exceed: 2^(k+3) log(2^k / delta), the logarithm in float64.
 
-    >>> round(least_width(3, 0.05), 3)
+    >>> round(float(least_width(3, 0.05)), 3)
     324.811
     """
-    return 2 ** (k + 3) * (k * math.log(2) - math.log(delta))
+    return 2 ** (k + 3) * Fraction(k * math.log(2) - math.log(delta))
 
 
 def wide_enough(k: int, q: int, delta: float) -> Assumption:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import math
-import struct
-import zlib
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from separatrix.studies.pixels import data_address
 from separatrix.tasks import DigitDetection
 
 if TYPE_CHECKING:
@@ -61,16 +59,3 @@ def grid(patterns: np.ndarray) -> np.ndarray:
             scaled, np.ones((_ZOOM, _ZOOM), np.uint8)
         )
     return picture
-
-
-def data_address(picture: np.ndarray) -> str:
-    """A picture of grey bytes as a PNG in a ``data:`` address."""
-
-    def chunk(kind: bytes, body: bytes) -> bytes:
-        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
-
-    height, width = picture.shape
-    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    lines = b"".join(b"\0" + line.tobytes() for line in picture)
-    png = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(lines, 9)) + chunk(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(png).decode()

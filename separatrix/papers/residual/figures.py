@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from separatrix.learners import SGD, ReLUNet, Trained
-from separatrix.papers.residual import claims
+from separatrix.papers.residual import claims, minimal_norm
 from separatrix.papers.residual.claims import BETAS, KINDS, THRESHOLD
 from separatrix.studies.figures import Figure, Scale
 from separatrix.studies.grid import Grid, decimal_grid
@@ -208,4 +208,5 @@ FIGURES = (
         claims=claims.CONTROLS,
         notes=_SEARCHED,
     ),
+    *minimal_norm.FIGURES,
 )

@@ -1,0 +1,18 @@
+"""Daniely & Malach, *Learning Parities with Neural Networks*.
+
+=====================================  ===========================================================
+in the paper                           here
+=====================================  ===========================================================
+Section 2, Theorem 1 (Forster)         :func:`.embeddings.theorem_1`, ``parity/theorem-1``
+Section 4.1, Lemmas 3, 4, 5            :mod:`.irrelevant`, ``parity/lemma-3``, ``parity/lemma-4``, ``parity/lemma-5``
+Section 4.1, Lemmas 6, 7               :mod:`.relevant`, ``parity/lemma-6``, ``parity/lemma-7``
+Section 4.1, Lemmas 8, 9               :mod:`.features`, ``parity/lemma-8``, ``parity/lemma-9``
+Section 4.1, Lemma 10                  :func:`.separator.lemma_10`, ``parity/lemma-10``
+=====================================  ===========================================================
+
+The task D_A is :class:`separatrix.tasks.SparseParity`, the network :class:`separatrix.learners.PairedFCN` and its
+descent :class:`separatrix.learners.TwoPhase`; :mod:`.neurons` has the first step in closed form.
+
+Symbols: n bits of size 1/sqrt n, A the k of them (k odd) whose parity f_A is the label, D^(1) the uniform half of
+D_A and D^(2) the half where the bits of A are equal; 2q neurons w_i, b_i, u_i; J the nonzero entries of w outside A.
+"""

@@ -1,0 +1,326 @@
+"""Theorems 2 and 3: kernel methods and linear regression on features fail on the hard class; Lemmas D.1 and D.2."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.errors import InputError
+from separatrix.papers.residual.complexity import Seed, Version
+from separatrix.papers.residual.hard_class import (
+    DOT_PRODUCT,
+    KERNELS,
+    BestRisks,
+    DotProductSpan,
+    ParitySpan,
+    RandomSpan,
+    Span,
+    TabulatedSpan,
+    best_risks,
+    check_size,
+)
+from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most, equal
+from separatrix.theory.results import result
+from separatrix.theory.walsh import MOST_COORDINATES, fourier_coefficients, levels
+
+Floats = NDArray[np.float64]
+Alpha = Annotated[float, Real(above=0, below=1)]
+Degree = Annotated[int, Whole(2, 40)]
+_TABULATED = 18
+SKETCH_D1 = 2001
+"""The least d1 with C(d1, 2) >= 1000 d1."""
+
+
+def guaranteed_fraction(dimension: int, k: int, targets: int) -> Fraction:
+    """1 - dim/((1 - 1/(16k)) targets): at least this share is above alpha^2/16, whatever the functions are."""
+    return 1 - Fraction(dimension) / (1 - Fraction(1, 16 * k)) / targets
+
+
+def samples(d: int, N: int, seed: int) -> NDArray[np.int64]:
+    """N uniform points of {+-1}^d (the x^(n) times sqrt d)."""
+    return np.random.default_rng(seed).choice(np.array([1, -1], dtype=np.int64), (N, d))
+
+
+@result(
+    "residual/theorem-2",
+    "With N <= C(d1, k)/1000 samples, every kernel regression function has a risk above alpha^2/16 on at least 99% "
+    "of the targets of (7.1) (printed, in the sketch: half of it above alpha^2).",
+)
+def theorem_2(
+    k: Degree = 4,
+    d1: Annotated[int, Whole(2, 400)] = 24,
+    d: Annotated[int | None, Maybe(Whole(2, 400))] = None,
+    N: Annotated[int | None, Maybe(Whole(1, 5000))] = None,
+    alpha: Alpha = 0.3,
+    kernel: Annotated[str, Choice(*KERNELS)] = "gaussian",
+    h: Annotated[float, Real(above=0)] = 1.0,
+    version: Version = "corrected",
+    seed: Seed = 0,
+) -> Finding:
+    r"""Theorem 2 of Allen-Zhu & Li for random samples X and a kernel: the best risk of every target, by projection.
+
+    No training: the weights may depend on everything, so the best is the distance of the target to the span of the
+    K(., x^(n)). ``N`` is C(d1, k)/1000 by default, ``d`` is d1 (the other coordinates are uniform too). Kernels of unit
+    vectors: ``gaussian`` exp(-||x-y||^2/h), ``arc-cosine`` (degree 1), ``ntk`` (two ReLU layers), ``arcsin``,
+    ``linear``, and ``random``, a Mercer kernel with random weights on the parities of sizes 0, 1, k.
+
+    ``fraction_above`` is that of the projections (float64). ``fraction_certified`` counts only what the lower bound
+    k alpha^2 (1 - c_S) decides (see :mod:`.hard_class`), which does not depend on the dot-product kernel; and
+    ``fraction_guaranteed`` = 1 - N'/((1 - 1/(16k)) C(d1, k)) holds for any kernel and N' distinct samples, by counting.
+    The class is of sets: an order of the outputs makes k! functions of each.
+
+    ``version=printed`` asks for half the risk above alpha^2, as the sketch in section 3.1 does. Counterexample: k = 2,
+    the linear kernel <x, y> and the samples 1 - 2 e_n, n = 1..d = 2001 <= C(2001, 2)/1000, a basis of R^d. The span is
+    all linear functions, so every chi_i is learned, no chi_S is, and half the risk is exactly 2 alpha^2/2 = alpha^2.
+
+    >>> found = theorem_2(d1=20, k=3)
+    >>> found.status, found.measured["targets"], found.measured["fraction_above"]
+    ('holds', 1140, 1.0)
+    """
+    targets, dimension = _class_size(k, d1, d)
+    count = max(1, targets // 1000) if N is None else N
+    check_size(d1, k, count)
+    z = samples(dimension, count, seed)
+    if kernel in DOT_PRODUCT:
+        span: Span = DotProductSpan(kernel, z, d1, h)
+    else:
+        span = RandomSpan(z, d1, k, np.random.default_rng([seed, 1]))
+    found = best_risks(span, k, alpha)
+    premises = [
+        Assumption("2 <= k <= d1 <= d", f"{k}, {d1}, {dimension}", "in order", True),
+        Assumption("1000 N <= C(d1, k)", 1000 * count, targets, 1000 * count <= targets),
+    ]
+    more: dict[str, Any] = {"N": count, "distinct_samples": span.distinct}
+    return _finding(found, span, k, alpha, targets, version, premises, more)
+
+
+@result(
+    "residual/theorem-3",
+    "With D <= C(d1, k)/1000 features, every linear function of them has a risk above alpha^2/16 on at least 99% of "
+    "the targets of (7.1) (printed, in the sketch: half of it above alpha^2).",
+)
+def theorem_3(
+    k: Degree = 7,
+    d1: Annotated[int, Whole(2, 400)] = 14,
+    D: Annotated[int | None, Maybe(Whole(1, 5000))] = None,
+    alpha: Alpha = 0.3,
+    features: Annotated[str, Choice("relu", "cosine", "parities")] = "relu",
+    version: Version = "corrected",
+    seed: Seed = 0,
+) -> Finding:
+    r"""Theorem 3 of Allen-Zhu & Li for a feature map phi: {+-1/sqrt d}^d -> R^D, d = d1, as :func:`theorem_2`.
+
+    Features: random ``relu`` and ``cosine`` of <w, x> sqrt(d) + b with w ~ N(0, I/d), by enumeration of the cube (d1 at
+    most 18); or the best there are, ``parities``: all chi_i as far as D goes, and then chi_S of size k, each of which
+    gives one target away. ``D`` is C(d1, k)/1000 by default.
+
+    >>> theorem_3(k=3, d1=20, features="parities", D=25).measured["fraction_above"] == 1 - 5 / 1140
+    True
+    """
+    targets, _ = _class_size(k, d1, None)
+    count = max(1, targets // 1000) if D is None else D
+    check_size(d1, k, count)
+    if features == "parities":
+        span: Span = ParitySpan(d1, k, count)
+    else:
+        if d1 > _TABULATED:
+            raise InputError(f"d1 must be at most {_TABULATED} for features that are tabulated on the cube, got {d1}")
+        span = TabulatedSpan(random_features(features, d1, count, seed), d1)
+    found = best_risks(span, k, alpha)
+    premises = [Assumption("1000 D <= C(d1, k)", 1000 * count, targets, 1000 * count <= targets)]
+    return _finding(found, span, k, alpha, targets, version, premises, {"D": count, "distinct_features": span.distinct})
+
+
+def _class_size(k: int, d1: int, d: int | None) -> tuple[int, int]:
+    dimension = d1 if d is None else d
+    if not k <= d1 <= dimension:
+        raise InputError(f"k, d1 and d must satisfy k <= d1 <= d, got {k}, {d1}, {dimension}")
+    return math.comb(d1, k), dimension
+
+
+def _finding(
+    found: BestRisks,
+    span: Span,
+    k: int,
+    alpha: float,
+    targets: int,
+    version: str,
+    premises: list[Assumption],
+    more: dict[str, Any],
+) -> Finding:
+    printed = version == "printed"
+    threshold = 2 * alpha**2 if printed else alpha**2 / 16
+    above = found.above(threshold)
+    guaranteed = guaranteed_fraction(span.distinct, k, targets)
+    measured: dict[str, Any] = {
+        "fraction_above": above,
+        "targets": targets,
+        "fraction_certified": found.surely_above(threshold),
+        "fraction_guaranteed": max(Fraction(0), guaranteed),
+        "least_risk": float(found.risk.min()),
+        "least_risk_certified": float(found.lower.min()),
+        "mean_risk": float(found.risk.mean()),
+        "threshold": threshold,
+        "leverage_sum": found.leverage_sum,
+        "well_conditioned": found.sound,
+        "functions_of_the_class": targets * math.factorial(k),
+    } | more
+    bound: dict[str, Any] = {"fraction_above": 0.99, "leverage_sum": span.distinct}
+    checks: list[Check] = [at_least("fraction_above", above, 0.99)]
+    if found.sound:
+        checks += [
+            at_most("sum of c_S: the dimension, by counting", found.leverage_sum, span.distinct, 1e-6 * span.distinct),
+            at_least("least of risk - lower bound", float((found.risk - found.lower).min()), 0, 1e-7),
+        ]
+    notes = []
+    if printed:
+        sketch = half_risk_of_the_linear_kernel(alpha)
+        measured["half_risk_linear_kernel_k_2"] = sketch
+        checks.append(at_least("half the risk less alpha^2 (must be positive), k = 2", sketch - alpha**2, 1e-300))
+        notes.append(
+            f"k = 2, K(x, y) = <x, y>, samples 1 - 2 e_n (n = 1..{SKETCH_D1}): the span is all linear functions, E "
+            "(x_i + alpha x_i x_j - x_i)^2 = alpha^2 for both outputs, and half of 2 alpha^2 is not above alpha^2"
+        )
+    else:
+        checks.append(at_least("fraction_above less fraction_guaranteed", above - float(guaranteed), 0, 1e-12))
+    return Finding(measured, bound, checks, "closed form", premises, notes=notes)
+
+
+def half_risk_of_the_linear_kernel(alpha: float) -> float:
+    """(1/2) k alpha^2 at k = 2: chi_i is learned and chi_S orthogonal to all linear functions."""
+    return alpha**2
+
+
+def random_features(kind: str, d1: int, count: int, seed: int) -> Floats:
+    """relu or cos of <w, z> + b, w ~ N(0, I/d), b uniform, on all of {+-1}^d1, a column each."""
+    generator = np.random.default_rng([seed, 2])
+    w, b = generator.normal(size=(d1, count)) / math.sqrt(d1), generator.uniform(-1, 1, count)
+    index = np.arange(1 << d1)
+    z = b + np.zeros((1 << d1, count))
+    for i in range(d1):  # walsh's order: bit i of the index is coordinate i
+        z += np.where((index >> i) & 1, -1.0, 1.0)[:, None] * w[i]
+    return np.maximum(z, 0) if kind == "relu" else np.cos(math.pi * z)
+
+
+@result(
+    "residual/lemma-d.1",
+    "If E|f - (x_i + alpha prod_S x_j)|^2 <= alpha^2/16 for i in S, |S| = k >= 2, then f's coefficient at S is at "
+    "least 3/4 alpha and those at the other sets of size k have squares that add up to at most alpha^2/16.",
+)
+def lemma_d_1(
+    d: Annotated[int, Whole(2, 14)] = 8,
+    k: Annotated[int, Whole(2, 14)] = 3,
+    alpha: Annotated[Fraction, Real(above=0, exact=True)] = Fraction(3, 10),
+    functions: Annotated[int, Whole(1, 1000)] = 20,
+    seed: Seed = 0,
+) -> Finding:
+    r"""Lemma D.1 of Allen-Zhu & Li: Parseval, exactly, for random f of risk alpha^2/16 and for the two extreme ones.
+
+    E|f - t|^2 = (l_{i} - 1)^2 + (l_S - alpha)^2 + sum of all other l^2. The f are t plus a random integer function
+    scaled to the full risk alpha^2/16 in exact squares; the identity is checked by enumerating the cube. Extremes: all
+    of the risk at S (l_S = 3/4 alpha, equality) and all at one other set of size k (alpha^2/16, equality).
+
+    >>> lemma_d_1().status, lemma_d_1(d=5, k=2, alpha=1).measured["least_coefficient_over_alpha"]
+    ('holds', Fraction(3, 4))
+    """
+    if not k <= d <= MOST_COORDINATES:
+        raise InputError(f"k must be at most d = {d}, got {k}")
+    generator = np.random.default_rng(seed)
+    S, i = (1 << k) - 1, 1
+    index = levels(d)
+    least, most, gap = Fraction(3, 4), Fraction(0), 0.0
+    for trial in range(functions):
+        noise = generator.integers(-9, 10, 1 << d) * (1 if trial % 2 else index == k)
+        noise[0] += not noise.any()
+        size = int((noise.astype(object) ** 2).sum())
+        at_S = abs(Fraction(int(noise[S]) ** 2, size)) / 16
+        others = Fraction(int(((noise.astype(object) ** 2)[(index == k)]).sum()) - int(noise[S]) ** 2, size) / 16
+        # l_S = alpha (1 + sign sqrt(at_S)): its square root is at most 1/4
+        low = 1 - math.sqrt(at_S)
+        least, most = min(least, Fraction(low).limit_denominator(10**12)), max(most, others)
+        gap = max(gap, _parseval_gap(noise, size, float(alpha), S, i))
+    # the extremes
+    least, most = min(least, Fraction(3, 4)), max(most, Fraction(1, 16))
+    measured = {"least_coefficient_over_alpha": least, "most_others_over_alpha_sq": most, "parseval_gap": gap}
+    bound = {"least_coefficient_over_alpha": Fraction(3, 4), "most_others_over_alpha_sq": Fraction(1, 16)}
+    checks = [
+        at_least("least coefficient at S over alpha", least, Fraction(3, 4)),
+        at_most("squares at the other sets of size k over alpha^2", most, Fraction(1, 16)),
+        equal("E|f - t|^2 by enumeration less the sum of squares", gap, 0, 1e-10),
+    ]
+    return Finding(measured, bound, checks, "enumeration")
+
+
+def _parseval_gap(noise: NDArray[np.int64], size: int, alpha: float, S: int, i: int) -> float:
+    """|E |f - t|^2 - alpha^2/16| over the cube, for the f whose coefficients are t's plus the scaled noise."""
+    target = np.zeros(len(noise))
+    target[i] += 1
+    target[S] += alpha
+    coefficients = target + noise * (alpha / 4 / math.sqrt(size))
+    n = len(noise).bit_length() - 1
+    f, t = (fourier_coefficients(own) * (1 << n) for own in (coefficients, target))
+    return abs(float(np.mean((f - t) ** 2)) - alpha**2 / 16)
+
+
+@result(
+    "residual/lemma-d.2",
+    "For M in R^{N x R} with R >= 2N there are no a_1, ..., a_R with <M_r, a_r> >= 3/4 alpha and sum over r' != r of "
+    "<M_r', a_r>^2 <= alpha^2/16 for every r.",
+)
+def lemma_d_2(
+    N: Annotated[int, Whole(1, 500)] = 9,
+    R: Annotated[int | None, Maybe(Whole(1, 5000))] = None,
+    matrix: Annotated[str, Choice("frame", "gaussian", "repeated", "sparse")] = "frame",
+    seed: Seed = 0,
+) -> Finding:
+    r"""Lemma D.2 of Allen-Zhu & Li, column by column: the best a_r is known.
+
+    With the leverage score l_r = M_r^T (M M^T)^+ M_r in [0, 1], the least of the second sum at <M_r, a_r> = 3/4 alpha
+    is (9/16) alpha^2 (1/l_r - 1), so a_r exists exactly where l_r >= 9/10. As sum_r l_r = rank M <= N, at most 10 N / 9
+    columns have one: R > 10 N / 9 is enough, less than the lemma's 2N. ``frame``: rows of an orthogonal R x R matrix,
+    the columns of nearly equal leverage (of exactly N/R for the simplex, R = N + 1: N = 9, R = 10 attains 9/10).
+
+    >>> lemma_d_2().status, lemma_d_2(N=9, R=10).measured["feasible"], lemma_d_2(N=9, R=10).status
+    ('holds', 10, 'outside')
+    """
+    count = 2 * N if R is None else R
+    generator = np.random.default_rng(seed)
+    M = example_matrix(matrix, N, count, generator)
+    rows = np.linalg.svd(M, full_matrices=False)
+    kept = rows[2][rows[1] > 1e-10 * max(rows[1][0], 1e-300)]
+    leverage = np.minimum((kept**2).sum(axis=0), 1.0)
+    feasible = int(np.sum(leverage >= 0.9 - 1e-9))
+    measured: dict[str, Any] = {
+        "feasible": feasible,
+        "leverage_sum": float(leverage.sum()),
+        "largest_leverage": float(leverage.max()),
+        "least_leverage": float(leverage.min()),
+    }
+    bound = {"feasible": count - 1, "feasible_sharp": Fraction(10 * N, 9), "leverage_sum": N}
+    checks = [
+        at_most("feasible", feasible, count - 1),
+        at_most("feasible, sharper", feasible, Fraction(10 * N, 9)),
+        at_most("leverage_sum", measured["leverage_sum"], N, 1e-9 * count),
+    ]
+    return Finding(measured, bound, checks, "closed form", [Assumption("R >= 2N", count, 2 * N, count >= 2 * N)])
+
+
+def example_matrix(kind: str, N: int, R: int, generator: np.random.Generator) -> Floats:
+    """Matrices that try to make many columns easy."""
+    if kind == "frame":
+        # rows of the cosine basis without the constant: all columns have leverage near N / R
+        j, r = np.arange(1, N + 1)[:, None], np.arange(R)
+        frame = np.cos(math.pi * j * (r + 0.5) / R) if N < R else np.eye(N, R)
+        return np.asarray(frame / np.maximum(np.linalg.norm(frame, axis=1, keepdims=True), 1e-12))
+    M = generator.normal(size=(N, R))
+    if kind == "repeated":
+        return M[:, np.arange(R) % max(1, min(N, R))]
+    if kind == "sparse":
+        M[:, N:] *= 1e-3
+        M[:, :N] = np.eye(N)[:, : min(N, R)] if R >= N else M[:, :N]
+    return M

@@ -1,0 +1,25 @@
+"""The results of the residual paper, as ``certify`` finds them."""
+
+from __future__ import annotations
+
+from separatrix.papers.residual.complexity import complexity
+from separatrix.papers.residual.concept import fact_a_3, lemma_a_2
+from separatrix.papers.residual.hand_made import section_8_2
+from separatrix.papers.residual.indicator import claim_e_3, claim_e_4, lemma_e_2
+from separatrix.papers.residual.lower_bounds import lemma_d_1, lemma_d_2, theorem_2, theorem_3
+from separatrix.papers.residual.network import fact_c_4
+
+__all__ = [
+    "claim_e_3",
+    "claim_e_4",
+    "complexity",
+    "fact_a_3",
+    "fact_c_4",
+    "lemma_a_2",
+    "lemma_d_1",
+    "lemma_d_2",
+    "lemma_e_2",
+    "section_8_2",
+    "theorem_2",
+    "theorem_3",
+]
