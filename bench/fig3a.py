@@ -61,7 +61,7 @@ def torch_cells(study: sx.Study) -> dict[tuple[str, int, float, int], Any]:
         assert isinstance(learner, Trained)
         for choice in condition.choices:
             rate = dict(choice)["learning_rate"]
-            for seed in range(int(max(study.seeds)) + 1):
+            for seed in condition.seeds:
                 x, y = task.draw(seed, size)
                 x_test, y_test = task.draw(seed, study.procedure.test_size, "test")
                 given: dict[str, Any] = {

@@ -20,6 +20,12 @@ NOISES = ("none", "ball", "sphere", "radius", "gaussian")
 _ENUMERABLE = 2**20
 
 
+def need_room(d: int, l: int) -> None:  # noqa: E741 - the paper's symbol
+    """Raise where R^d has no l orthonormal patterns."""
+    if l > d:
+        raise InputError(f"l must be at most d = {d} (orthonormal patterns), got {l}")
+
+
 @dataclass(frozen=True)
 class PatternDetection(Task):
     """x = (x[1], ..., x[n]) with x[j] in R^d; o_1 (y = 1) or o_2 (y = -1) at a random place, spurious
@@ -40,8 +46,7 @@ class PatternDetection(Task):
 
     def __post_init__(self) -> None:
         enforce(self)
-        if self.count > self.d:
-            raise InputError(f"l must be at most d = {self.d} (orthonormal patterns), got {self.l}")
+        need_room(self.d, self.count)
 
     @property
     def count(self) -> int:

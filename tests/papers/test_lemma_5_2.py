@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from separatrix.errors import InputError
 from separatrix.papers.pooling.initialisation import count_lucky, failure_probability, lucky_probability
 from separatrix.papers.pooling.theorems import lemma_5_2
 
@@ -64,6 +65,7 @@ def test_printed_fails_for_few_patterns_and_holds_for_as_many_as_dimensions() ->
     assert "failure_probability" in failing
 
 
-def test_too_few_filters_or_too_many_patterns_are_outside() -> None:
+def test_too_few_filters_are_outside_and_too_many_patterns_refused() -> None:
     assert lemma_5_2(d=6, k=100).status == "outside"
-    assert lemma_5_2(d=5, l=6).status == "outside"
+    with pytest.raises(InputError, match="l must be at most d = 5"):
+        lemma_5_2(d=5, l=6)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from separatrix.errors import InputError
 from separatrix.papers.pooling import margins
 from separatrix.papers.pooling.margins import least_margin, least_norm_separator, support, weighted_sum
 from separatrix.papers.pooling.theorems import proposition_6_1, section_6
@@ -67,7 +68,8 @@ def test_hundreds_of_patterns_and_both_versions() -> None:
     printed = proposition_6_1(n=400, d=30, version="printed")
     assert (printed.status, printed.bound["norm_sq"]) == ("holds", 400)
     assert "not tight" in printed.notes[0]
-    assert proposition_6_1(n=3, d=4, l=5).status == "outside"
+    with pytest.raises(InputError, match="l must be at most d = 4"):
+        proposition_6_1(n=3, d=4, l=5)
 
 
 @pytest.mark.parametrize(("version", "d"), [("corrected", 20), ("printed", 20), ("corrected", 7)])

@@ -153,7 +153,14 @@ def test_the_proofs_bound_on_each_coordinate_is_false() -> None:
     assert theorem_12(**case).status == "holds"
     printed = theorem_12(**case, version="printed")
     assert printed.status == "violated"
-    assert [check.name for check in printed.checks if not check.holds] == ["each coordinate, as the proof has it"]
+    failing = [check.name for check in printed.checks if not check.holds]
+    assert failing == ["each coordinate, as the proof has it", "the same at n = 6, k = 1, relu, b = 1/2"]
+    # by hand, for one sign vector: at k = 1 the pattern's coordinate of the gradient is -P(<w, x> + 1/2 > 0)
+    w = np.array([1, -1, -1, 1, 1, 1])
+    share = Fraction(int(np.sum(points(0, 64, 6).astype(int) @ w >= 0)), 64)
+    default = theorem_12(version="printed")
+    assert default.status == "violated"
+    assert default.measured["counterexample_coordinate_sq"] == share**2 == Fraction(42, 64) ** 2 > Fraction(1, 5)
 
 
 @pytest.mark.parametrize(("n", "k", "empty"), [(12, 12, True), (12, 1, True), (12, 6, False), (1, 1, True)])

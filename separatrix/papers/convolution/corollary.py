@@ -48,8 +48,8 @@ def corollary_5(
     four times that q. ``constant`` is the C of the printed q and T; ``counterexample_k`` the first k at which it fails.
 
     ``a``: k = a log2 n (n = 2^(k/a)). "k = O(log n)" allows any a, but the powers of n depend on it: q is of the order
-    of n^(4a-1) and T of n^(2a+1), which is n^3 for a = 1 alone (``version=printed`` has n^3 for all). ``samples`` is the
-    paper's epsilon^-2 n k q log(nkq/delta), with constant 1, at the first k.
+    of n^(4a-1) and T of n^(2a+1), which is n^3 for a = 1 alone (``version=printed`` has n^3 for all). ``samples`` is
+    the paper's epsilon^-2 n k q log(nkq/delta), with constant 1, at the first k.
 
     >>> found = corollary_5(k_max=64)
     >>> found.status, round(found.measured["exponent_q"].mean, 2), round(found.measured["exponent_T"].mean, 2)

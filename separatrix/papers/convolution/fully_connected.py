@@ -23,6 +23,8 @@ from separatrix.theory.dual import DUALS
 from separatrix.theory.results import result
 
 MOST_ENUMERATED = 20
+COUNTEREXAMPLE = 6, 1, Fraction(1, 2)
+COUNTEREXAMPLE_WORDS = "n = 6, k = 1, relu, b = 1/2"
 
 
 @result(
@@ -74,7 +76,8 @@ def theorem_12(
     and Parseval, W_{k-1} + W_{k+1} <= E g^2 <= 1, gives ``gradient_w_sq_tight``, q max(n-k+1, k+1) / C(n, k);
     for k = n there is no (k+1)-set and it is q. The printed proof instead bounds every coordinate by the
     *minimum* of the two inverse binomials, which is right for one kind of coordinate and false for the
-    other; ``version=printed`` checks that step too.
+    other (it must be the maximum); ``version=printed`` checks that step too, here and at n = 6, k = 1 and relu with
+    b = 1/2, where dL/dw_1 = -P(<w, x> + b > 0) = -42/64 for every sign vector w.
 
     Parseval alone gives q and q c^2: a bound no smaller than these is ``vacuous``.
 
@@ -121,6 +124,15 @@ def theorem_12(
         measured["largest_coordinate_sq"] = coordinate
         bound["largest_coordinate_sq"] = printed_coordinate
         checks.append(at_most("each coordinate, as the proof has it", coordinate, printed_coordinate))
+    if version == "printed":
+        simple = sign_moments(*COUNTEREXAMPLE, ACTIVATIONS["relu"]).inside
+        measured["counterexample_coordinate_sq"] = simple
+        bound["counterexample_coordinate_sq"] = Fraction(1, COUNTEREXAMPLE[0] - 1)
+        checks.append(at_most(f"the same at {COUNTEREXAMPLE_WORDS}", simple, bound["counterexample_coordinate_sq"]))
+        notes.append(
+            f"the theorem's statement is true; a step of its proof is not: at {COUNTEREXAMPLE_WORDS} the gradient in "
+            "the pattern's one coordinate is -P(<w,x> + 1/2 > 0) = -42/64, and (42/64)^2 is above 1/C(5,1) = 1/5"
+        )
     return Finding(
         measured=measured,
         bound=bound,

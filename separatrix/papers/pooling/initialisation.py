@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rules import Choice, Maybe, Whole
+from separatrix.tasks.pattern_detection import need_room
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
 from separatrix.theory.results import result
 
@@ -56,6 +57,7 @@ def lemma_5_2(
     ('holds', 'violated')
     """
     patterns = l if l is not None else max(3, d // 2) if version == "printed" else d
+    need_room(d, patterns)
     filters = 8 * d**3 + 1 if k is None else k
     stated = d if version == "printed" else patterns
     probability = lucky_probability(patterns)
@@ -86,7 +88,7 @@ def lemma_5_2(
         checks=checks,
         method="closed form",
         assumptions=[
-            Assumption("3 <= l <= d", patterns, d, 3 <= patterns <= d),
+            Assumption("l >= 3", patterns, 3, patterns >= 3),
             Assumption("k >= 8 d^3", filters, 8 * d**3, filters >= 8 * d**3),
         ],
         vacuous="4 exp(-d) is at least 1" if 4 * math.exp(-d) >= 1 else None,

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.rules import Choice, Maybe, Whole
+from separatrix.tasks.pattern_detection import need_room
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
 from separatrix.theory.results import result
 
@@ -58,6 +59,7 @@ def proposition_6_1(
     ('holds', 600, Fraction(0, 1))
     """
     patterns = min(d, 1000) if l is None else l
+    need_room(d, patterns)
     w = np.zeros((n, patterns), dtype=np.int64)
     w[:, 0], w[:, 1] = 1, -1
     norm_sq = int(np.sum(w * w))
@@ -90,7 +92,7 @@ def proposition_6_1(
         checks.append(equal("norm_sq_solved", measured["norm_sq_solved"], norm_sq, SOLVER_TOLERANCE * n))
         checks.append(at_most("dual_gap_solved", solver_gap, 0, SOLVER_TOLERANCE * n))
         notes.append(f"also solved numerically on all {len(points)} points of the support")
-    assumptions = [Assumption("3 <= l <= d", patterns, d, 3 <= patterns <= d)]
+    assumptions = [Assumption("l >= 3", patterns, 3, patterns >= 3)]
     return Finding(measured, {"norm_sq": stated}, checks, "exact", assumptions, notes=notes)
 
 
