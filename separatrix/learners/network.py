@@ -24,6 +24,10 @@ class Network(eqx.Module):
         """
         return ()
 
+    def untied(self) -> Network:
+        """The same function with the last layer's parameters nowhere else: linear in these, so a kernel method."""
+        return self
+
     @property
     def frozen(self) -> tuple[str, ...]:
         """The names of the arrays (or of whole parts) that training leaves alone."""

@@ -19,8 +19,8 @@ def part_of(network: Network, train: str) -> Network:
     """The network of which training moves only the part ``train``; the function is the same (but for ``ntk``).
 
     ``all``: every trained array. ``hidden``: all but the last layer's, which keep their random start. ``last``: those
-    of the last layer alone: linear regression on the features at the start (the conjugate kernel). ``ntk``: all, in
-    the network linearised at its start, which is regression with the neural tangent kernel.
+    of the last layer alone, on the features as they are at the start (the conjugate kernel; see ``Network.untied``).
+    ``ntk``: all, in the network linearised at its start, which is regression with the neural tangent kernel.
     """
     if train == "all":
         return network
@@ -30,6 +30,8 @@ def part_of(network: Network, train: str) -> Network:
     if len(network.layers) < 2:
         raise InputError(f"train={train!r} needs a network that names two layers or more")
     *hidden, last = network.layers
+    if train == "last":
+        network = network.untied()
     fixed = last if train == "hidden" else tuple(name for layer in hidden for name in layer)
     return PartTrained(network, tuple(dict.fromkeys((*network.frozen, *fixed))))
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -28,16 +31,18 @@ class TwoLayerNet(Network):
     def layers(self) -> tuple[tuple[str, ...], ...]:
         return (("W", "b1"), ("A",))
 
+    def features(self, x: Float[Array, points * input]) -> Float[Array, "points m"]:
+        return jax.nn.relu(x.reshape(len(x), -1) @ self.W.T + self.b1)
+
     def __call__(self, x: Float[Array, points * input]) -> Float[Array, points * outputs]:
-        h = jax.nn.relu(x.reshape(len(x), -1) @ self.W.T + self.b1)
-        return (h @ self.A.T).reshape(len(x), *self.output_shape)
+        return (self.features(x) @ self.A.T).reshape(len(x), *self.output_shape)
 
 
 class ThreeLayerNet(Network):
     """Equation (2.1): out(x) = A (h + relu(U h + b2)), h = relu(W x + b1); the h in the sum is the skip.
 
     With ``bottleneck`` U = V A (section 6), so that the second layer sees the outputs out1 = A h alone, through V;
-    otherwise U is a free m x m matrix, and ``V`` holds it.
+    otherwise U is a free m x m matrix, and ``V`` holds it. ``inner``, if there is one, is the A of V A, left alone.
     """
 
     W: Float[Array, "m d"]
@@ -45,6 +50,7 @@ class ThreeLayerNet(Network):
     V: Float[Array, "m _inner"]
     b2: Float[Array, " m"]
     A: Float[Array, "k m"]
+    inner: Float[Array, "k m"] | None
     skip: bool = eqx.field(static=True)
     bottleneck: bool = eqx.field(static=True)
     output_shape: tuple[int, ...] = eqx.field(static=True)
@@ -53,16 +59,23 @@ class ThreeLayerNet(Network):
     def layers(self) -> tuple[tuple[str, ...], ...]:
         return (("W", "b1"), ("V", "b2"), ("A",))
 
-    def __call__(self, x: Float[Array, points * input]) -> Float[Array, points * outputs]:
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        return ("inner",)
+
+    def untied(self) -> ThreeLayerNet:
+        """U = V A keeps the A of the start."""
+        return dataclasses.replace(self, inner=self.A if self.bottleneck else None)
+
+    def features(self, x: Float[Array, points * input]) -> Float[Array, "points m"]:
+        """What the last layer sees: h + g with the skip, g without, g = relu(U h + b2)."""
         h = jax.nn.relu(x.reshape(len(x), -1) @ self.W.T + self.b1)
-        if self.bottleneck:
-            out1 = h @ self.A.T
-            out = jax.nn.relu(out1 @ self.V.T + self.b2) @ self.A.T
-            out = out1 + out if self.skip else out
-        else:
-            g = jax.nn.relu(h @ self.V.T + self.b2)
-            out = (h + g if self.skip else g) @ self.A.T
-        return out.reshape(len(x), *self.output_shape)
+        below = h @ (self.A if self.inner is None else self.inner).T if self.bottleneck else h
+        g = jax.nn.relu(below @ self.V.T + self.b2)
+        return h + g if self.skip else g
+
+    def __call__(self, x: Float[Array, points * input]) -> Float[Array, points * outputs]:
+        return (self.features(x) @ self.A.T).reshape(len(x), *self.output_shape)
 
 
 @dataclass(frozen=True)
@@ -95,10 +108,19 @@ class ReLUNet(Architecture):
     ) -> TwoLayerNet | ThreeLayerNet:
         m, d, k = self.width, math.prod(input_shape), math.prod(output_shape)
         shapes = {"W": (m, d), "b1": (m,), "V": (m, k if self.narrow else m), "b2": (m,), "A": (k, m)}
-        made = {
-            name: jax.random.normal(jax.random.fold_in(key, number), shape) / math.sqrt(m)
-            for number, (name, shape) in enumerate(shapes.items())
-        }
+        if self.kind == "2layer":
+            shapes = {name: shapes[name] for name in ("W", "b1", "A")}
+        made = _gaussian(key, shapes, m)
         if self.kind == "2layer":
             return TwoLayerNet(made["W"], made["b1"], made["A"], output_shape)
-        return ThreeLayerNet(**made, skip=self.kind == "3resnet", bottleneck=self.narrow, output_shape=output_shape)
+        return ThreeLayerNet(
+            **made, inner=None, skip=self.kind == "3resnet", bottleneck=self.narrow, output_shape=output_shape
+        )
+
+
+def _gaussian(key: PRNGKeyArray, shapes: Mapping[str, tuple[int, ...]], m: int) -> dict[str, Array]:
+    """Arrays of N(0, 1/m), drawn at once: quicker to compile than one by one."""
+    sizes = {name: math.prod(shape) for name, shape in shapes.items()}
+    drawn = jax.random.normal(key, (sum(sizes.values()),)) / math.sqrt(m)
+    ends = dict(zip(sizes, itertools.accumulate(sizes.values()), strict=True))
+    return {name: drawn[ends[name] - sizes[name] : ends[name]].reshape(shape) for name, shape in shapes.items()}

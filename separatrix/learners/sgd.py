@@ -44,6 +44,10 @@ class SGD(Algorithm):
     def __post_init__(self) -> None:
         enforce(self)
 
+    @property
+    def examples_a_step(self) -> int:
+        return self.batch
+
     def ends(self, size: int | Int[Array, ""]) -> Any:
         return self.epochs * -(-size // self.batch)
 
@@ -75,6 +79,10 @@ class Algorithm1(Algorithm):
     def __post_init__(self) -> None:
         enforce(self)
 
+    @property
+    def examples_a_step(self) -> int:
+        return 1
+
     def ends(self, size: int | Int[Array, ""]) -> Any:
         return size
 
@@ -103,13 +111,15 @@ def epoch_gradient(t: Int[Array, ""], params: PyTree, problem: Problem, batch: i
     epoch, turn = t // steps, t % steps
     place = turn * batch + jnp.arange(batch)
     inside = place < problem.size
-    chosen = shuffled(jnp.minimum(place, problem.size - 1), problem.size, jax.random.fold_in(problem.stream, epoch))
+    chosen = shuffled(jnp.minimum(place, problem.size - 1), problem.size, problem.stream, epoch)
     weights = jnp.where(inside, 1 / jnp.minimum(batch, problem.size - turn * batch), 0.0)
     return epoch, problem.batch_gradient(params, chosen, weights.astype(problem.weights.dtype))
 
 
-def shuffled(places: Int[Array, " batch"], size: int | Int[Array, ""], key: PRNGKeyArray) -> Int[Array, " batch"]:
-    """What stands at these places of a random permutation of 0, ..., size - 1, without making the whole of it.
+def shuffled(
+    places: Int[Array, " batch"], size: int | Int[Array, ""], key: PRNGKeyArray, turn: int | Int[Array, ""] = 0
+) -> Int[Array, " batch"]:
+    """What stands at these places of permutation number ``turn`` of 0, ..., size - 1, without making the whole of it.
 
     The swap-or-not shuffle (Hoang, Morris, Rogaway, *An Enciphering Scheme Based on a Card Shuffle*, 2012): in each
     round the pairs x, K - x mod size are swapped or not by a hash of each. A place that was swapped once is uniform,
@@ -119,18 +129,23 @@ def shuffled(places: Int[Array, " batch"], size: int | Int[Array, ""], key: PRNG
     >>> sorted(shuffled(jnp.arange(7), 7, jax.random.key(3)).tolist())
     [0, 1, 2, 3, 4, 5, 6]
     """
-    keys = jax.random.bits(key, (_ROUNDS, 2))
+    words = jax.random.key_data(key)
+    number = _mixed(words[0] + jnp.asarray(turn).astype(jnp.uint32) * jnp.uint32(0x9E3779B9))
+    rounds = jnp.arange(2 * _ROUNDS, dtype=jnp.uint32)
+    keys = _mixed(_mixed(words[1] + rounds * jnp.uint32(0x9E3779B9)) ^ number)
     n = jnp.asarray(size).astype(jnp.uint32)
+    shifts = keys[:_ROUNDS] % n
     x = places.astype(jnp.uint32)
-    for number in range(_ROUNDS):
-        partner = (keys[number, 0] % n + n - x) % n
-        x = jnp.where(_coin(jnp.maximum(x, partner), keys[number, 1]), partner, x)
+    for shift, coin in zip(shifts, keys[_ROUNDS:], strict=True):
+        partner = shift + n - x
+        partner = jnp.where(partner >= n, partner - n, partner)
+        heads = _mixed(jnp.maximum(x, partner) ^ coin) >> 31
+        x = jnp.where(heads == 1, partner, x)
     return x.astype(places.dtype)
 
 
-def _coin(x: UInt[Array, " batch"], key: UInt[Array, ""]) -> Array:
-    """A bit of the finaliser of MurmurHash3."""
-    h = x ^ key
+def _mixed(h: UInt[Array, "*shape"]) -> UInt[Array, "*shape"]:
+    """The finaliser of MurmurHash3."""
     h = (h ^ (h >> 16)) * jnp.uint32(0x85EBCA6B)
     h = (h ^ (h >> 13)) * jnp.uint32(0xC2B2AE35)
-    return (h >> 16) & 1 == 1
+    return h ^ (h >> 16)

@@ -51,6 +51,7 @@ def curve_chart(
     reference_label: str = "chance",
     interval: Literal["auto", "band", "bars"] = "auto",
     colours: Mapping[str, str] | None = None,
+    every_seed: bool = False,
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> alt.LayerChart:
@@ -58,7 +59,8 @@ def curve_chart(
 
     The interval is a band for up to three learners and a bar for more (or as ``interval`` says); bars stand a
     little apart, and so do their points. On a logarithmic axis a mean of 0 is drawn at the bottom, and the subtitle
-    says so. ``reference`` is a horizontal line, such as the error of a coin.
+    says so. ``reference`` is a horizontal line, such as the error of a coin. With ``every_seed`` each seed's own
+    value is a small open circle, and there are no intervals.
     """
     rows = [row for row in curve.series() if math.isfinite(row["x"]) and math.isfinite(row["mean"])]
     if log_x:
@@ -69,7 +71,8 @@ def curve_chart(
     banded = interval == "band" or (interval == "auto" and _bands_are_legible(learners, rows))
     step = 0.0 if banded else _step_apart([row["x"] for row in rows], len(learners), width, log_x)
     x_scale = Ruler.around([row["x"] for row in rows], width, log_x, margin=14 + step * (len(learners) - 1) / 2)
-    y_scale = _vertical(rows, reference, height, log_y)
+    seeds = _every_seed(curve) if every_seed else []
+    y_scale = _vertical([*rows, *seeds], reference, height, log_y)
     _place(rows, learners, x_scale, y_scale, step)
 
     data = alt.InlineData(sorted(rows, key=lambda row: (-learners.index(row["learner"]), row["x"])))
@@ -90,7 +93,9 @@ def curve_chart(
     layers: list[Any] = []
     if reference is not None:
         layers += _reference(reference, reference_label, y_scale, y_axis)
-    if banded:
+    if every_seed:
+        layers.append(_seed_marks(seeds, rows, colour, shown, x_scale, y_scale, y_axis))
+    elif banded:
         layers.append(base.mark_area(opacity=0.16, clip=True, line=False).encode(**limits))
     else:
         layers.append(base.mark_rule(strokeWidth=1.6, clip=True).encode(**limits, opacity=shown))
@@ -98,7 +103,7 @@ def curve_chart(
     points = base.mark_point(size=58, filled=True, stroke="white", strokeWidth=0.8, opacity=1)
     layers.append(points.encode(y=y, shape=shape, opacity=shown, tooltip=_tooltip(curve)).add_params(hover))
     layers += _labels(rows, learners, colour, shape, shown, x_scale, y_scale, y_axis)
-    text = subtitle if subtitle is not None else describe(curve, rows, log_y)
+    text = subtitle if subtitle is not None else describe(curve, rows, log_y, every_seed)
     heading = alt.Title(title or f"{_name(curve.y)} against {_name(curve.x)}", subtitle=text)
     return alt.LayerChart(layer=layers, title=heading, width=width, height=height)
 
@@ -112,7 +117,7 @@ def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **optio
     return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
 
 
-def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False) -> str:
+def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False, every_seed: bool = False) -> str:
     """What the points and intervals are, in words."""
     counts = sorted({int(row["n"]) for row in rows})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
@@ -121,6 +126,8 @@ def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = Fals
         if counts == [1]
         else f"mean over {seeds} seeds, {curve.level:.0%} interval"
     )
+    if every_seed:
+        words = f"mean over {seeds} seeds, each seed an open circle"
     if log_y and any(row["mean"] <= 0 for row in rows):
         words += "; a mean of 0 stands on the lower edge"
     return words
@@ -227,6 +234,43 @@ def _place(rows: list[dict[str, Any]], learners: Sequence[str], x: Ruler, y: Rul
         row["high_drawn"] = y.inside(row["high"]) if known else row["y_drawn"]
         for name in ("std", "low", "high"):
             row[name] = row[name] if math.isfinite(row[name]) else None
+
+
+def _every_seed(curve: Curve) -> list[dict[str, Any]]:
+    """A row for each seed at each place; it takes the part of mean, low and high."""
+    return [
+        {"learner": learner, "x": point.x, "seed": seed} | dict.fromkeys(("mean", "low", "high"), value)
+        for learner, points in curve.points.items()
+        for point in points
+        for seed, value in zip(point.seeds, point.values, strict=True)
+        if math.isfinite(value)
+    ]
+
+
+def _seed_marks(
+    seeds: Sequence[Mapping[str, Any]],
+    rows: Sequence[Mapping[str, Any]],
+    colour: alt.Color,
+    shown: Any,
+    x: Ruler,
+    y: Ruler,
+    axis: alt.Axis,
+) -> alt.Chart:
+    places = {(row["learner"], row["x"]): row["x_drawn"] for row in rows}
+    values = [
+        {"learner": row["learner"], "seed": row["seed"], "value": row["mean"], "y": y.inside(row["mean"])}
+        | {"x": places[row["learner"], row["x"]]}
+        for row in seeds
+        if (row["learner"], row["x"]) in places
+    ]
+    marks = alt.Chart(alt.InlineData(values)).mark_point(size=22, filled=False, strokeWidth=1.1, clip=True)
+    return marks.encode(
+        x=alt.X("x:Q", scale=x.encoding()),
+        y=alt.Y("y:Q", scale=y.encoding(), axis=axis),
+        color=colour,
+        opacity=shown,
+        tooltip=[alt.Tooltip("learner:N"), alt.Tooltip("seed:Q"), alt.Tooltip("value:Q", format=".4~g")],
+    )
 
 
 def _tooltip(curve: Curve) -> list[alt.Tooltip]:

@@ -96,7 +96,7 @@ class Workers(Executor):
         self._workers: list[_Worker] = []
 
     def lanes(self, cell: Cell) -> int:
-        return layout_for(cell, "cpu").lanes if cell.compiled else 1
+        return layout_for(cell).lanes if cell.compiled else 1
 
     def run(self, queue: Queue, store: Store, tick: Callable[[], None]) -> Iterator[Report]:
         workers = self._workers

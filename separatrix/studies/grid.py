@@ -13,10 +13,14 @@ from separatrix.rules import Real, Whole
 
 @dataclass(frozen=True)
 class Grid:
-    """Values in increasing order; ``extensions`` is how often it may grow at each end."""
+    """Values in increasing order; ``extensions`` is how often it may grow at each end.
+
+    It grows by the ratio of the last two values, or, with ``decimal``, to the next of {1, 2, 5} x 10^k.
+    """
 
     values: tuple[float, ...]
     extensions: int = 0
+    decimal: bool = False
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -31,9 +35,9 @@ class Grid:
         if len(known) < 2 or len(known) >= len(self.values) + 2 * self.extensions:
             return None
         if best == known[-1] and sum(v > self.values[-1] for v in known) < self.extensions:
-            return _beyond(known[-1], known[-1] / known[-2])
+            return next_decimal(known[-1], 1) if self.decimal else _beyond(known[-1], known[-1] / known[-2])
         if best == known[0] and sum(v < self.values[0] for v in known) < self.extensions and known[0] > 0:
-            return _beyond(known[0], known[0] / known[1])
+            return next_decimal(known[0], -1) if self.decimal else _beyond(known[0], known[0] / known[1])
         return None
 
 
@@ -54,6 +58,36 @@ def grid(low: float, high: float, *, per_decade: int = 3, extensions: int = 3) -
         raise InputError(f"low must be at most high = {high}, got {low}")
     count = math.floor(math.log10(high / low) * per_decade + 1e-9)
     return Grid(tuple(float(f"{low * 10 ** (i / per_decade):.6g}") for i in range(count + 1)), extensions)
+
+
+_DIGITS = (1, 2, 5)
+
+
+def decimal_grid(low: float, high: float, *, extensions: int = 3) -> Grid:
+    """The values {1, 2, 5} x 10^k from ``low`` to ``high``, both of them such values.
+
+    >>> decimal_grid(0.02, 0.5).values
+    (0.02, 0.05, 0.1, 0.2, 0.5)
+    """
+    low, high = Real(above=0).accept("low", low), Real(above=0).accept("high", high)
+    if low > high:
+        raise InputError(f"low must be at most high = {high}, got {low}")
+    for name, value in (("low", low), ("high", high)):
+        if next_decimal(next_decimal(value, 1), -1) != value:
+            raise InputError(f"{name} must be 1, 2 or 5 times a power of ten, got {value}")
+    values = [low]
+    while values[-1] < high:
+        values.append(next_decimal(values[-1], 1))
+    return Grid(tuple(values), Whole(0).accept("extensions", extensions), decimal=True)
+
+
+def next_decimal(value: float, direction: int) -> float:
+    """The next greater (1) or smaller (-1) of {1, 2, 5} x 10^k."""
+    exponent = math.floor(math.log10(value))
+    near = [float(f"{digit}e{k}") for k in range(exponent - 1, exponent + 3) for digit in _DIGITS]
+    if direction > 0:
+        return min(other for other in near if other > value * (1 + 1e-9))
+    return max(other for other in near if other < value * (1 - 1e-9))
 
 
 def as_grid(values: Any) -> Grid:

@@ -34,10 +34,11 @@ def proportion(successes: float, trials: int, level: float = 0.95) -> tuple[floa
 
 
 def mean_interval(values: Sequence[float], level: float = 0.95) -> Summary:
-    """Student's interval of a mean; without limits (infinite) for fewer than two values."""
+    """Student's interval of a mean; without limits (infinite) for fewer than two values, or where
+    one is not finite."""
     data = np.asarray(values, dtype=np.float64)
     n, mean = len(data), float(data.mean())
-    if n < 2:
+    if n < 2 or not np.isfinite(mean):
         return Summary(mean, float("nan"), n, float("-inf"), float("inf"))
     std = float(data.std(ddof=1))
     half = float(stats.t.ppf((1 + level) / 2, n - 1) * std / np.sqrt(n))

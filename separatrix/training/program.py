@@ -189,6 +189,7 @@ class Program:
         """Train every running cell of the block until the step ``until`` or its own end."""
         self.traces += 1
         limits = jax.vmap(self._limit)(given.values)
+        every = jnp.asarray(given.values["procedure.check_every"])
 
         def active(lanes: State) -> Bool[Array, " lanes"]:
             return lanes.outcome == RUNNING
@@ -207,13 +208,16 @@ class Program:
             return jax.lax.cond(due.any(), lambda lanes: on(due, work, t, lanes), lambda lanes: lanes, lanes)
 
         def body(block: Block) -> Block:
+            """Steps up to the next check or checkpoint of a running lane; between them there is nothing to decide."""
             t, lanes = block
             running = active(lanes)
             lanes = when(running & (t == lanes.next_checkpoint), self._checkpoint, t, lanes)
-            lanes = on(running, self.step, t, lanes)
-            end_of_round = (t + 1) % given.values["procedure.check_every"] == 0
-            due = running & (end_of_round | (t + 1 >= limits))
-            return Block(t + 1, when(due, self._check, t + 1, lanes))
+            checks = jnp.minimum((t // every + 1) * every, jnp.maximum(limits, t + 1))
+            events = jnp.minimum(checks, jnp.where(lanes.next_checkpoint > t, lanes.next_checkpoint, checks))
+            end = jnp.minimum(until, jnp.where(running, events, until).min())
+            lanes = jax.lax.fori_loop(t, end, lambda t, lanes: on(running, self.step, t, lanes), lanes)
+            due = running & ((end % every == 0) | (end >= limits))
+            return Block(end, when(due, self._check, end, lanes))
 
         return jax.lax.while_loop(lambda block: (block.step < until) & active(block.lanes).any(), body, block)
 

@@ -1,0 +1,276 @@
+"""What section 8.1 says about its experiments, and what the controls say, each with the criterion that decides it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from separatrix.studies.curve import Curve
+from separatrix.studies.verdicts import LOWER, Claim, Outcome, Verdict, all_of, lower
+
+if TYPE_CHECKING:
+    from separatrix.studies.curve import Point
+    from separatrix.studies.result import Result
+
+KINDS = ("3resnet", "3layer", "2layer")
+KERNELS = tuple(f"{kind} ({how})" for how in ("last", "NTK") for kind in KINDS)
+ALPHA, OUTPUTS = 0.3, 15
+THRESHOLD = OUTPUTS * ALPHA**2
+"""k alpha^2 = 1.35: the error of F alone, summed over the outputs, without a factor 1/2."""
+BETAS = (1.0, 0.5, 0.3, 0.2, 0.0)
+
+GROUPS: Mapping[str, list[str]] = {
+    "networks": [f"{kind} ({part})" for part in ("all", "hidden") for kind in KINDS],
+    "kernel methods": list(KERNELS),
+}
+
+
+def controls(part: str) -> dict[str, tuple[str, bool]]:
+    """The four three-layer networks by name: the kind, and whether U = V A."""
+    return {
+        f"ResNet, U = VA ({part})": ("3resnet", True),
+        f"ResNet, free U ({part})": ("3resnet", False),
+        f"no skip, U = VA ({part})": ("3layer", True),
+        f"no skip, free U ({part})": ("3layer", False),
+    }
+
+
+def only(curve: Curve, labels: Iterable[str]) -> Curve:
+    """The curve of these learners alone, in this order."""
+    points = {label: curve.points[label] for label in labels if label in curve.points}
+    return Curve(curve.x, curve.y, points, curve.level)
+
+
+def by_beta(result: Result) -> Curve:
+    """Error against width with the beta of the task in the place of the learner's name."""
+    betas = dict.fromkeys(float(getattr(task, "beta", 1.0)) for task in result.study.tasks)
+    found = {f"β = {beta:g}": result.curve("width", where={"beta": beta}) for beta in betas}
+    points = {name: next(iter(curve.points.values())) for name, curve in found.items() if curve.points}
+    return Curve("width", "test_error", points)
+
+
+def _side(point: Point) -> str:
+    """Whether the interval of the mean lies below the threshold, above it, or across it."""
+    if point.summary.high < THRESHOLD:
+        return "below"
+    return "above" if point.summary.low > THRESHOLD else "across"
+
+
+def _sides(curve: Curve, label: str) -> dict[str, Any]:
+    """A learner's places by side, with its least mean error."""
+    points = curve.of(label)
+    best = min(points, key=lambda point: point.summary.mean)
+    sides = {name: [point.x for point in points if _side(point) == name] for name in ("below", "across", "above")}
+    return {
+        **{f"{name}_at": places for name, places in sides.items() if places},
+        "best": [best.summary.mean, best.summary.low, best.summary.high],
+        "best_at": best.x,
+    }
+
+
+def _search(result: Result) -> dict[str, Any]:
+    """How much was searched: seeds, the values tried of each hyperparameter, and what still lies on an edge."""
+    tried: dict[str, set[float]] = {}
+    for condition in result.conditions:
+        for choice in condition.choices:
+            for name, value in choice:
+                tried.setdefault(name, set()).add(value)
+    return {
+        "seeds": len({cell_seed for condition in result.conditions for cell_seed in condition.seeds}),
+        "tried": {name: sorted(values) for name, values in tried.items()},
+        "cells": len(result.records),
+        "best_on_the_edge": len(result.on_edge()),
+    }
+
+
+def _only_the_resnet(part: str) -> Callable[[Result], Verdict]:
+    winner = f"3resnet ({part})"
+
+    def decide(result: Result) -> Verdict:
+        curve = result.curve("width")
+        sides = {label: _sides(curve, label) for label in curve.points}
+        learned = [label for label, found in sides.items() if found.get("below_at")]
+        across = [label for label, found in sides.items() if label != winner and found.get("across_at")]
+        outcome: Outcome = "inconclusive"
+        if any(label != winner for label in learned) or winner not in sides:
+            outcome = "refuted"
+        elif winner in learned and not across:
+            outcome = "supported"
+        elif not learned and not sides[winner].get("across_at"):
+            outcome = "refuted"
+        sizes = {condition.cell.train_size for condition in result.conditions}
+        return Verdict(outcome, {"N": sorted(filter(None, sizes)), "methods": sides, "search": _search(result)})
+
+    return decide
+
+
+def _kernels_far_behind(part: str) -> Callable[[Result], Verdict]:
+    winner = f"3resnet ({part})"
+
+    def decide(result: Result) -> Verdict:
+        curve = result.curve("width")
+        verdicts = {}
+        for label in KERNELS:
+            ratios = _ratios(curve, winner, label)
+            ahead = lower(curve, winner, label)
+            outcome = ahead.outcome
+            if outcome == "supported" and (ahead.evidence["undecided_at"] or min(ratios.values()) < FAR):
+                outcome = "inconclusive"
+            verdicts[label] = Verdict(outcome, {**ahead.evidence, "ratio_of_means": ratios})
+        return all_of(verdicts)
+
+    return decide
+
+
+FAR = 2.0
+
+
+def _ratios(curve: Curve, first: str, second: str) -> dict[str, float]:
+    """The mean error of ``second`` over that of ``first``, by place."""
+    own = {point.x: point.summary.mean for point in curve.of(first)}
+    return {f"{p.x:g}": p.summary.mean / own[p.x] for p in curve.of(second) if own.get(p.x)}
+
+
+def fig2(figure: str, part: str) -> tuple[Claim, ...]:
+    return (
+        Claim(
+            f"residual/{figure}-only-resnet",
+            "Training a three-layer ResNet is the only method among the nine that learns alpha G(F(x)), even only "
+            "non-trivially",
+            "95% intervals over seeds: supported if the ResNet's lies below k alpha^2 = 1.35 at some width and every "
+            "other method's above it at every width; refuted if another's lies below at some width, or the ResNet's "
+            "above at every width. It speaks of this N and these nine methods; see samples and controls for others",
+            _only_the_resnet(part),
+        ),
+        Claim(
+            f"residual/{figure}-kernels-fall-behind",
+            "All kernel methods fall far behind even when the network width m is large",
+            f"against each of the six, decided at every width, mean error at least {FAR:g} times the ResNet's: {LOWER}",
+            _kernels_far_behind(part),
+        ),
+    )
+
+
+def _beta_decides(result: Result) -> Verdict:
+    """Learned for every beta >= alpha, for none below."""
+    sides = {name: _sides(by_beta(result), name) for name in by_beta(result).points}
+    verdicts = {}
+    for name, found in sides.items():
+        large = float(name.split("= ")[1]) >= ALPHA
+        outcome: Outcome = "inconclusive"
+        if found.get("below_at"):
+            outcome = "supported" if large else "refuted"
+        elif not found.get("across_at"):
+            outcome = "refuted" if large else "supported"
+        verdicts[name] = Verdict(outcome, found)
+    return all_of(verdicts)
+
+
+def fig3(figure: str) -> tuple[Claim, ...]:
+    return (
+        Claim(
+            f"residual/{figure}-base-signal-needed",
+            "When alpha is at most about beta the ResNet learns the composite signal; when alpha is larger, that is "
+            "practically impossible",
+            "95% intervals over seeds against k alpha^2 = 1.35, the error without G: for beta >= alpha below it at "
+            "some width, for beta < alpha above it at every width",
+            _beta_decides,
+        ),
+    )
+
+
+def _each(pairs: Iterable[tuple[str, str]]) -> Callable[[Result], Verdict]:
+    def decide(result: Result) -> Verdict:
+        curve = result.curve()
+        return all_of({f"{first} < {second}": lower(curve, first, second) for first, second in pairs})
+
+    return decide
+
+
+def _only_at_every_size(result: Result) -> Verdict:
+    """The least N from which each method is below the threshold, the ResNets' against the others'."""
+    curve = result.curve()
+    first = {label: _learned_from(curve, label) for label in curve.points}
+    own = min(first["3resnet (all)"], first["3resnet (hidden)"])
+    others = {label: N for label, N in first.items() if not label.startswith("3resnet (") or label in KERNELS}
+    evidence = {
+        "below_1.35_from_N": {label: N if math.isfinite(N) else "never" for label, N in first.items()},
+        "largest_N": max(point.x for points in curve.points.values() for point in points),
+        "methods": {label: _sides(curve, label) for label in curve.points},
+        "search": _search(result),
+    }
+    if math.isinf(own):
+        return Verdict("inconclusive", evidence)
+    return Verdict("refuted" if math.isfinite(min(others.values())) else "supported", evidence)
+
+
+def _learned_from(curve: Curve, label: str) -> float:
+    return min((point.x for point in curve.of(label) if _side(point) == "below"), default=math.inf)
+
+
+SAMPLES = (
+    Claim(
+        "residual/samples-only-resnet-at-any-size",
+        "The ResNet is the only method that learns alpha G(F(x)), whatever the number of samples",
+        "95% intervals over seeds: refuted if another method's lies below k alpha^2 = 1.35 at some N, supported if the "
+        "ResNet's does and no other's. (The paper claims it for its N only.)",
+        _only_at_every_size,
+    ),
+    Claim(
+        "residual/networks-beat-kernels",
+        "Other findings: two- and three-layer fully connected networks do better than kernel methods",
+        f"each (all) against its own (last) and (NTK): {LOWER}",
+        _each((f"{kind} (all)", f"{kind} ({how})") for kind in ("3layer", "2layer") for how in ("last", "NTK")),
+    ),
+    Claim(
+        "residual/resnet-beats-networks",
+        "Other findings: the three-layer ResNet does better than two- and three-layer fully connected networks",
+        f"all layers trained, and hidden layers trained, against each: {LOWER}",
+        _each((f"3resnet ({part})", f"{kind} ({part})") for part in ("all", "hidden") for kind in ("3layer", "2layer")),
+    ),
+)
+
+
+def _against(part: str, first: str, second: str) -> Callable[[Result], Verdict]:
+    def decide(result: Result) -> Verdict:
+        curve = only(result.curve(), controls(part))
+        found = lower(curve, f"{first} ({part})", f"{second} ({part})")
+        learned = {label: _sides(curve, label) for label in curve.points}
+        return Verdict(found.outcome, {**found.evidence, "methods": learned, "search": _search(result)})
+
+    return decide
+
+
+def _control(id: str, statement: str, first: str, second: str) -> tuple[Claim, ...]:
+    return tuple(
+        Claim(
+            f"residual/controls-{id}-{part}",
+            f"{statement} ({part} layers trained)",
+            LOWER,
+            _against(part, first, second),
+        )
+        for part in ("all", "hidden")
+    )
+
+
+CONTROLS = (
+    *_control(
+        "bottleneck-helps-resnet",
+        "Control: with the skip, the bottleneck U = V A lowers the error against a free U",
+        "ResNet, U = VA",
+        "ResNet, free U",
+    ),
+    *_control(
+        "skip-helps-bottleneck",
+        "Control: with the bottleneck, the skip lowers the error against the same network without it",
+        "ResNet, U = VA",
+        "no skip, U = VA",
+    ),
+    *_control(
+        "skip-helps-free",
+        "Control: with a free U, the skip lowers the error against the three-layer network",
+        "ResNet, free U",
+        "no skip, free U",
+    ),
+)
