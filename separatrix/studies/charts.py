@@ -20,6 +20,7 @@ import altair as alt
 
 from separatrix.errors import InputError
 from separatrix.files import write_whole
+from separatrix.specs import content_hash
 from separatrix.studies.curve import Curve
 from separatrix.studies.rulers import Ruler, spread
 from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES, THEME
@@ -42,7 +43,7 @@ def curve_chart(
     curve: Curve,
     *,
     title: str = "",
-    subtitle: str | None = None,
+    subtitle: str | list[str] | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
     log_x: bool = True,
@@ -78,7 +79,9 @@ def curve_chart(
     data = alt.InlineData(sorted(rows, key=lambda row: (-learners.index(row["learner"]), row["x"])))
     colour = alt.Color("learner:N", scale=_ordered(learners, colours), legend=None)
     shape = alt.Shape("learner:N", scale=alt.Scale(domain=learners, range=_cycled(SHAPES, len(learners))), legend=None)
-    hover = alt.selection_point(fields=["learner"], on="pointerover", clear="pointerout", empty=True)
+    # a name of its own: charts side by side would otherwise be told, with a warning, to share one
+    own = f"hover_{content_hash([title, rows])[:8]}"
+    hover = alt.selection_point(name=own, fields=["learner"], on="pointerover", clear="pointerout", empty=True)
     shown = alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.15))
     thickness = alt.when(alt.datum.learner == learners[0]).then(alt.value(2.8)).otherwise(alt.value(2.0))
     x = alt.X(
