@@ -73,7 +73,7 @@ LEARNERS = [
     (L.MLP((5, 4), "tanh"), PATCHES),
     (L.MLP.matching(L.ConvPool(30)), PATCHES),
     (L.LinearSVM(), PATCHES),
-    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in ("gaussian", "paper")),
+    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.networks.INITIALISATIONS),
     (L.FCN(5, "clipped_relu", "paper"), BITS),
     *(
         (Trained(L.FCN(4), algorithm(batch=b)), BITS)

@@ -30,6 +30,7 @@ _BANDS_UP_TO = 3
 _GLOBALS = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite; window.vega = vega;"
 _LABEL_GAP = 17.0
 _BELOW = 30.0
+_MANY_DIGITS = 1e7
 _NAMES = {
     "train_size": "training examples",
     "test_error": "test error",
@@ -89,7 +90,8 @@ def curve_chart(
         scale=x_scale.encoding(),
         axis=alt.Axis(values=x_scale.ticks, grid=False, title=x_title or _name(curve.x), format=_format(rows)),
     )
-    y_axis = alt.Axis(values=y_scale.ticks, domain=False, ticks=False, title=y_title or _name(curve.y), format="~g")
+    y_format = "~e" if y_scale.ticks[-1] >= _MANY_DIGITS else "~g"
+    y_axis = alt.Axis(values=y_scale.ticks, domain=False, ticks=False, title=y_title or _name(curve.y), format=y_format)
     y = alt.Y("y_drawn:Q", scale=y_scale.encoding(), axis=y_axis)
     base = alt.Chart(data).encode(x=x, color=colour)
     limits = {"y": alt.Y("low_drawn:Q", scale=y_scale.encoding(), axis=y_axis), "y2": "high_drawn:Q"}
@@ -144,10 +146,11 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     with alt.theme.enable(THEME):
         specification = chart.to_dict()
     version = _vegalite_version()
+    text = json.dumps(specification)  # as a dictionary it could not hold 1e20, which it takes for an integer
     made: dict[str, bytes | str] = {
-        ".svg": vl_convert.vegalite_to_svg(specification, vl_version=version),
-        ".png": vl_convert.vegalite_to_png(specification, vl_version=version, scale=2),
-        ".pdf": vl_convert.vegalite_to_pdf(specification, vl_version=version),
+        ".svg": vl_convert.vegalite_to_svg(text, vl_version=version),
+        ".png": vl_convert.vegalite_to_png(text, vl_version=version, scale=2),
+        ".pdf": vl_convert.vegalite_to_pdf(text, vl_version=version),
         ".html": _page(specification, place.name, javascript_bundle()),
     }
     return [write_whole(place.with_name(place.name + suffix), content) for suffix, content in made.items()]

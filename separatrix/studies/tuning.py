@@ -16,6 +16,8 @@ from separatrix.training import Cell, Procedure
 Choice = tuple[tuple[str, float], ...]
 """One value for each tuned name."""
 
+_FLOAT32 = 1e-6
+"""A training in float32 compares with the target rounded."""
 STEPS = "steps_to_target"
 """The column that :func:`steps_to_target` gives, beside those that records have."""
 
@@ -27,10 +29,11 @@ def criterion_of(select: str) -> str:
 
 def steps_to_target(record: Mapping[str, Any], procedure: Procedure) -> float:
     """The steps of a training that ended at its target loss or error; infinity for one that did not get there."""
-    if record.get("status") != "ok":
+    if record.get("status") != "ok" or record["steps"] is None:
         return math.inf
-    there = record["train_loss"] <= procedure.target_loss or record["train_error"] <= procedure.target_error
-    return float(record["steps"]) if there or record["steps"] < procedure.max_steps else math.inf
+    limits = {"train_loss": procedure.target_loss, "train_error": procedure.target_error}
+    there = any(record[name] <= limit + _FLOAT32 * abs(limit) for name, limit in limits.items())
+    return float(record["steps"]) if there else math.inf
 
 
 def _mean(values: Sequence[float | None]) -> tuple[int, float]:

@@ -228,7 +228,8 @@ def draw(results: Results) -> alt.TopLevelMixin:
         height=280,
     )
     title = alt.Title("k-patterns with the bits in an unknown order", fontSize=18, offset=12)
-    return alt.hconcat(left, right, title=title, spacing=30)
+    sides = alt.hconcat(left, right, title=title, spacing=30)
+    return sides.resolve_scale(color="independent", shape="independent")
 
 
 FIGURE = JointFigure(

@@ -46,7 +46,7 @@ USUAL, PAPERS = ("", ", Gaussian u"), ", paper's start"
 STARTS = {"": "bounded", ", Gaussian u": "gaussian", PAPERS: "paper"}
 """What follows the network's name: u_i = +-1 over their number, so that |h| <= 1 (Theorem 12); u_i Gaussian, as is
 usual; and Theorem 4's start, for the FCN its analogue."""
-LONGEST = 12
+LONGEST = 10
 """k of the exact gradients, at n = 2^k."""
 
 

@@ -52,14 +52,17 @@ def draw(results: Results) -> alt.TopLevelMixin:
         for name, result in trained(results).items()
     ]
     charts = [_gradient_chart(results, size), _plateau_chart(results, size), *charts]
-    rows = [alt.hconcat(*charts[first : first + 2], spacing=40) for first in range(0, len(charts), 2)]
+    rows = [
+        alt.hconcat(*charts[first : first + 2], spacing=40).resolve_scale(color="independent", shape="independent")
+        for first in range(0, len(charts), 2)
+    ]
     title = alt.Title(
         "k-patterns: population gradient descent on FCN and CNN of equal numbers of parameters",
         subtitle="float64, learning rates tuned for the fewest steps; means and 95% intervals over seeds",
         fontSize=18,
         offset=12,
     )
-    return alt.vconcat(*rows, title=title, spacing=30)
+    return alt.vconcat(*rows, title=title, spacing=30).resolve_scale(color="independent", shape="independent")
 
 
 def _positive(curve: Curve) -> Curve:
