@@ -110,6 +110,7 @@ def test_lemma_10():
     assert printed.status == "violated"
     assert printed.measured["mismatches"] == 4
     assert lemma_10(k=5, activation="relu6").status == "violated"
+    assert lemma_10(k=3, n=5185, q=50, version="printed").status == "violated"  # whatever q
     few = lemma_10(k=3, n=5185, q=50)
     assert few.status == "outside"
     assert any("no u*" in note for note in few.notes)

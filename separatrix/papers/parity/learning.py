@@ -124,8 +124,8 @@ class _Asked:
         n: int | None, k: int, q: int | None, T: int | None, epsilon: Fraction | None, delta: float,
         lambda_: float | None, A: tuple[int, ...] | None, version: str, seed: int,
     ) -> _Asked:  # fmt: skip
-        width, size, steps = (64, max(8, k + 1), 200) if epsilon is None else Bound.unit(k).balanced(epsilon)
-        n, q, T = size if n is None else n, width if q is None else q, steps if T is None else T
+        width, size, steps = (64, 8, 200) if epsilon is None else Bound.unit(k).balanced(epsilon)
+        n, q, T = max(size, k + 1) if n is None else n, width if q is None else q, steps if T is None else T
         if k > n:
             raise InputError(f"k must be at most n = {n}, got {k}")
         decay = min(float(Fraction(k, n)), 0.5) if lambda_ is None else lambda_
@@ -213,14 +213,12 @@ def _measured(
     if run.setting.version == "printed":
         worst = int(np.abs(start).argmax())
         notes.append(
-            f"check by hand: a pair adds u clip(<w, x> + b, -6, 6) to g^(0), the {run.setting.q} pairs {start[worst]:.4f} "
+            f"check by hand: each pair adds u clip(<w, x> + b, -6, 6) to g^(0), all of them {start[worst]:.4f} "
             f"at x = {_signs(run.x[worst])} / sqrt n"
         )
         return [*checks, equal("max |g^(0)|", float(np.abs(start).max()), 0, ROUNDING)]
     star = run.separator
-    notes.append(
-        "eta T = k^2/sqrt q and lambda = k/n: u moves by distance_moved, far less than norm_u_star, the norm it would need"
-    )
+    notes.append("eta T = k^2/sqrt q and lambda = k/n: u moves by distance_moved and would need norm_u_star or more")
     premises.append(
         Assumption("a u* of margin 1 on the features of step 1", "none" if star is None else 1, 1, star is not None)
     )
