@@ -159,7 +159,7 @@ def _guarantee(a: _Asked, seeds: int, method: str) -> Finding:
         "smallest_q_with_constants": proved.smallest_q(wanted),
         "smallest_q_of_lemma_10": _width_of_lemma_10(a.k, a.delta),
     }
-    measured: dict[str, Any] = {"n": a.n, "q": a.q, "T": a.T}
+    measured: dict[str, Any] = {"n": a.n, "k": a.k, "q": a.q, "T": a.T}
     premises = [Assumption("lambda <= k/n", a.lambda_, a.k / a.n, a.lambda_ <= a.k / a.n * (1 + ROUNDING))]
     notes = [f"smallest_q, smallest_n, smallest_T: for a bound of at most {wanted}, with unit constants"]
     if method == "auto" and a.affordable:
@@ -218,7 +218,7 @@ def _measured(
         )
         return [*checks, equal("max |g^(0)|", float(np.abs(start).max()), 0, ROUNDING)]
     star = run.separator
-    notes.append("eta T = k^2/sqrt q and lambda = k/n: u moves by distance_moved and would need norm_u_star or more")
+    notes.append("eta T = k^2/sqrt q and lambda = k/n: u moves by distance_moved; on the features of step 1 it needs norm_u_star")
     premises.append(
         Assumption("a u* of margin 1 on the features of step 1", "none" if star is None else 1, 1, star is not None)
     )
