@@ -5,7 +5,7 @@ in the paper                           here
 =====================================  ===========================================================
 Section 3, the distribution            :class:`separatrix.tasks.PatternDetection`
 Section 3, Equation 1, the network     :class:`separatrix.learners.networks.ConvPoolNet` (``ConvPool``)
-Section 5, Algorithm 1, LW_CNN         :class:`separatrix.learners.algorithms.Layerwise`
+Section 3, Figure 2, Algorithm 1        :class:`separatrix.learners.algorithms.Layerwise`
 Section 4, Theorem 4.2                 :func:`.expressivity.theorem_4_2`, ``pooling/theorem-4.2``
 Section 5, Lemma 5.2                   :func:`.initialisation.lemma_5_2`, ``pooling/lemma-5.2``
 Section 5, Theorem 5.1                 :func:`.second_layer.theorem_5_1`, ``pooling/theorem-5.1``
