@@ -218,7 +218,7 @@ def _measured(
         )
         return [*checks, equal("max |g^(0)|", float(np.abs(start).max()), 0, ROUNDING)]
     star = run.separator
-    notes.append("eta T = k^2/sqrt q and lambda = k/n: u moves by distance_moved; on the features of step 1 it needs norm_u_star")
+    notes.append("with this eta and lambda u moves by distance_moved; on the features of step 1 it needs norm_u_star")
     premises.append(
         Assumption("a u* of margin 1 on the features of step 1", "none" if star is None else 1, 1, star is not None)
     )
