@@ -140,7 +140,7 @@ def plain_features(n, k, q, seed):
 
 
 def test_separator_on_a_plain_network():
-    """u* of neurons drawn one by one: margin 1 where it is doubled, below 1 as printed; J_r as large as build has it."""
+    """u* of neurons drawn one by one: margin 1 where it is doubled, below 1 as printed; J_r as large as in build."""
     n, k, q = 301, 3, 30_000
     v = separator.corrected_v(k)
     parity, found = plain_features(n, k, q, 3)
