@@ -250,7 +250,8 @@ def test_theorem_2_printed():
     found = theorem_2(version="printed", n=8, q=4, T=3, seeds=0)
     assert found.status == "violated"
     failing = [check for check in found.checks if not check.holds]
-    assert [check.name for check in failing] == ["max |g^(0)|"]
+    assert [check.name for check in failing] == ["max |g^(0)|", "g^(0) of a pair with w = 0 and u = n/k"]
+    assert theorem_2(version="printed", epsilon="1/2").status == "violated"
     assert theorem_2(version="printed", k=3, method="closed-form").status == "outside"
 
 

@@ -125,7 +125,6 @@ class Run:
     x: Floats
     y: Floats
     p: Floats
-    A: NDArray[np.int64]
 
     def features(self, t: int) -> Floats:
         """sigma(<w_i, x> + b_i) at every point: (2^n, 2q)."""
@@ -237,7 +236,7 @@ def descend_all(setting: Setting, seeds: Sequence[int]) -> list[Run]:
         params: Any = path.params
         x, y, p = (np.asarray(part, np.float64) for part in (path.sample.x, path.sample.y, path.sample.w))
         W, b, u = (np.asarray(part, np.float64) for part in (params.w, params.b, params.u))
-        found.append(Run(own, W, b, u, x, y, p, np.asarray(path.instance)))
+        found.append(Run(own, W, b, u, x, y, p))
     return found
 
 
@@ -247,8 +246,7 @@ def drawn_weights(n: int, k: int, q: int, A: tuple[int, ...] | None, seed: int) 
 
     path = follow(_cell(n, k, q, 0.5, 0.0, A, "corrected", seed, train_size=1), 0)
     params: Any = path.params
-    A_places = np.asarray(path.instance)
-    order = np.concatenate([A_places, np.setdiff1d(np.arange(n), A_places)])
+    order = np.concatenate([path.instance, np.setdiff1d(np.arange(n), path.instance)])
     return np.rint(np.asarray(params.w)[0, :q, order].T).astype(np.int64)
 
 

@@ -181,6 +181,9 @@ def _guarantee(a: _Asked, seeds: int, method: str) -> Finding:
         how = "closed form"
     if a.version == "printed":
         premises.append(Assumption("k >= 7", a.k, 7, a.k >= 7))
+        constant = Fraction(a.n, 8 * a.k**2)
+        checks.append(equal("g^(0) of a pair with w = 0 and u = n/k", constant, 0))
+        notes.append("check by hand: neurons (0, b, u) and (0, -b, -u), b = 1/(8k), u = n/k, add up to u b = n/(8 k^2)")
     vacuous = "an error is at most 1; the bound is not below it" if total >= 1 else None
     return Finding(measured, bound, checks, how, premises, vacuous, notes)
 
@@ -217,6 +220,7 @@ def _measured(
             f"at x = {_signs(run.x[worst])} / sqrt n"
         )
         return [*checks, equal("max |g^(0)|", float(np.abs(start).max()), 0, ROUNDING)]
+    premises.append(Assumption("eta <= 1/2  (Lemma 13)", run.setting.eta, 0.5, run.setting.eta <= 0.5))
     star = run.separator
     notes.append("with this eta and lambda u moves by distance_moved; on the features of step 1 it needs norm_u_star")
     premises.append(

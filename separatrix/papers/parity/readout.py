@@ -69,11 +69,12 @@ def lemma_12(
     notes: list[str] = []
     if printed and q is None:
         measured |= {"max_u1": _lone_pair(n, k), "u0": n / k, "J": n - k - (n - k) % 2}
-        notes.append(
-            f"check by hand: w = 0 on A and {measured['J']} ones off A, u = n/k; z = <w, x> + b > 0 is at least "
-            f"b = 1/{8 * k}, so u z >= 1 and every point with f = 1 has no gradient; those with f = -1 give u^(1) = "
-            f"-E sigma(z) / 2, about -1 / (2 sqrt(2 pi)), against k/sqrt n = {limit:.4f}"
-        )
+        if 8 * k * k <= n < 256 * k * k:  # the least positive z is b, and u b >= 1
+            notes.append(
+                f"check by hand: w = 0 on A and {measured['J']} ones off A, u = n/k; z = <w, x> + b > 0 is at least "
+                f"b = 1/{8 * k}, so u z >= 1 and every point with f = 1 has no gradient; those with f = -1 give u^(1) "
+                f"= -E sigma(z) / 2, about -1 / (2 sqrt(2 pi)), against k/sqrt n = {limit:.4f}"
+            )
         method = "exact"
     elif printed:
         run = descend(Setting(n, k, q or 1, 2, 0.5, 0.0, A, version, seed))
