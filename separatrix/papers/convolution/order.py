@@ -13,7 +13,6 @@ from separatrix.papers.convolution.separation import NETS, TARGET, width
 from separatrix.papers.convolution.start_gradient import architecture
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.figures import JointFigure, Scale
-from separatrix.studies.grid import Grid
 from separatrix.studies.growth import GrowthLaw, growth_law
 from separatrix.studies.intervals import mean_interval
 from separatrix.studies.study import Study
@@ -37,7 +36,7 @@ MARGIN = 0.05
 
 
 def studies(scale: Scale) -> dict[str, Study]:
-    """Both orders with tuned rates; and many CNNs at a fixed rate, each on an order of its seed: the tries of a search.
+    """Both orders, and many CNNs each on an order of its seed, the tries of a search; at a rate that suits both nets.
 
     To look for the order is to train the network on the bits in one order after another. A try at an order of its own
     for the target is, relabelled, the target in an order of its own for the network, which is what a seed draws.
@@ -56,10 +55,9 @@ def _orders(scale: Scale, ns: tuple[int, ...], shuffled: bool) -> Study:
     nets = {net: architecture(net, width(K), K) for net in NETS}
     return Study(
         task=[KPattern(n, K, shuffled=shuffled) for n in ns],
-        learners={name: Trained(net, GradientDescent(), "hinge") for name, net in nets.items()},
+        learners={name: Trained(net, GradientDescent(RATE), "hinge") for name, net in nets.items()},
         train_size=None,
         seeds=10 if scale == "paper" else 5,
-        tune={"learning_rate": Grid((1.0, 3.0))},
         procedure=_procedure(100),
         name=f"{NAME} ({scale})",
     )
