@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from separatrix.learners.least_distance import least_distance
 from separatrix.rules import Choice, Maybe, Whole
 from separatrix.tasks.pattern_detection import need_room
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
@@ -139,19 +140,16 @@ def support(n: int, l: int) -> tuple[Floats, Ints]:  # noqa: E741
 def least_norm_separator(points: Floats, labels: Ints | Floats) -> tuple[Floats, float]:
     """argmin ||w||^2 with y w . x >= 1, and its duality gap; the data must be separable.
 
-    Lawson and Hanson's least-distance programming: with u >= 0 minimising ||G^T u||^2 + (sum u - 1)^2, G the
-    rows y x, the multipliers are u / (1 - sum u). The point is scaled to be feasible before the gap is taken,
-    so the gap bounds how far ||w||^2 / 2 is from the minimum whatever the solver did.
+    The point is scaled to be feasible before the gap is taken, so the gap bounds how far ||w||^2 / 2 is from the
+    minimum whatever the solver did; it is infinite where the solver found no separator.
     """
-    from scipy.optimize import nnls
-
     rows = labels[:, None] * points
-    u, _ = nnls(np.vstack([rows.T, np.ones(len(rows))]), np.append(np.zeros(rows.shape[1]), 1.0))
-    multipliers = u / (1 - u.sum())
+    multipliers, gap = least_distance(rows)
     combined = multipliers @ rows
+    if math.isinf(gap):
+        return combined, gap
     w = combined / float((rows @ combined).min())
-    gap = w @ w / 2 - (multipliers.sum() - combined @ combined / 2)
-    return w, float(gap)
+    return w, gap * float(w @ w) / 2
 
 
 @result(
