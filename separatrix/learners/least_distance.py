@@ -10,7 +10,7 @@ _ORDERS = 16
 
 
 def least_distance(G: Floats, tolerance: float = 1e-9) -> tuple[Floats, float]:
-    """Multipliers u >= 0 of argmin ||v||^2 subject to G v >= 1, which is v = G^T u, and the relative :func:`duality_gap`.
+    """Multipliers u >= 0 of argmin ||v||^2 subject to G v >= 1, which is v = G^T u, and their :func:`duality_gap`.
 
     Lawson and Hanson's least-distance programming: with u >= 0 minimising ||G^T u||^2 + (sum u - 1)^2, by non-negative
     least squares, the multipliers are u / (1 - sum u). SciPy's solver (1.15 and later) now and then stops at a point

@@ -26,7 +26,7 @@ def _winners(W: Float[Array, "d k"], x: Float[Array, "points n d"]) -> tuple[Sco
         take = (w > v) | ((w == v) & (j < i)) | (w != w)
         return jnp.where(take, w, v), jnp.where(take, j, i)
 
-    # a reduction may leave its start out (XLA does for a single patch), so the start is neutral and the ReLU comes after
+    # a reduction may leave out its start (XLA does for a single patch), so this one is neutral and the ReLU comes after
     start = jnp.array(-jnp.inf, scores.dtype), jnp.array(-1, jnp.int32)
     best, winner = lax.optimization_barrier(lax.reduce((scores, patch), start, better, (1,)))
     silent = best <= 0

@@ -113,8 +113,8 @@ def curve_chart(
 def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **options: Any) -> alt.TopLevelMixin:
     """Curve charts of one vertical axis side by side, in the order given, each under its own name."""
     covers = [height for curve in curves.values() for height in _heights(curve.series())]
-    options = {"width": 320, "height": 260, "y_covers": covers} | options
-    charts = [curve_chart(curve, title=name, **options) for name, curve in curves.items()]
+    size: dict[str, Any] = {"width": 320, "height": 260, "y_covers": covers}
+    charts = [curve_chart(curve, title=name, **(size | options)) for name, curve in curves.items()]
     with warnings.catch_warnings():  # one selection for all panels, as is wanted: a learner is picked out in each
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
         rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
