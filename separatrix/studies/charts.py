@@ -117,8 +117,8 @@ def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **optio
     charts = [curve_chart(curve, title=name, **(size | options)) for name, curve in curves.items()]
     with warnings.catch_warnings():  # one selection for all panels, as is wanted: a learner is picked out in each
         warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
-        return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
+        # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
+        return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
 
 
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False, every_seed: bool = False) -> str:

@@ -128,9 +128,9 @@ def test_panels_share_their_vertical_axis_and_their_selection():
     """Also without a warning about the selection, which would be an error here."""
     wide = curve(["a", "b"])
     low = Curve("train_size", "test_error", {"a": wide.points["a"][2:], "b": wide.points["b"][2:]})
-    made = panels({"wide": wide, "low": low, "again": low}, title="three").to_dict()
-    charts = [chart for row in made["vconcat"] for chart in row["hconcat"]]
-    assert [chart["title"]["text"] for chart in charts] == ["wide", "low", "again"]
+    made = panels({"wide": wide, "low": low, "again": low, "once more": wide}, title="four").to_dict()
+    charts = made["concat"]
+    assert [chart["title"]["text"] for chart in charts] == ["wide", "low", "again", "once more"]
     domains = {
         tuple(layer["encoding"]["y"]["scale"]["domain"])
         for chart in charts
@@ -139,4 +139,8 @@ def test_panels_share_their_vertical_axis_and_their_selection():
     }
     assert len(domains) == 1
     assert domains.pop()[1] >= max(point.summary.high for point in wide.points["b"])
-    assert len(made["params"]) == 1
+    (hover,) = made["params"]
+    names = [layer["name"] for chart in charts for layer in chart["layer"] if "name" in layer]
+    assert set(names) <= set(hover["views"])
+    # a view's name in two panels would draw the one's points in the other
+    assert len(set(names)) == len(names) == len(charts)

@@ -115,8 +115,8 @@ def _layerwise(scale: Scale) -> Study:
         seeds=10 if paper else 5,
         tune={
             "learning_rate": grid(1e-3, 1e-1, per_decade=2 if paper else 1),
-            "eta1": grid(1e-1, 1, per_decade=1),
-            "eta2": grid(1, 10, per_decade=1),
+            "eta1": Grid((0.1, 1.0)),  # fixed: in a grid of two each value is an edge, and it would always grow
+            "eta2": Grid((1.0, 10.0)),
         },
         procedure=Procedure(max_steps=5_000 if paper else 2_000, target_loss=1e-3),
         name=f"pooling/layerwise ({scale})",
