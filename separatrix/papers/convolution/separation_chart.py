@@ -52,9 +52,12 @@ def draw(results: Results) -> alt.TopLevelMixin:
         for name, result in trained(results).items()
     ]
     charts = [_gradient_chart(results, size), _plateau_chart(results, size), *charts]
+    columns = 3 if len(charts) > 4 else 2
     rows = [
-        alt.hconcat(*charts[first : first + 2], spacing=40).resolve_scale(color="independent", shape="independent")
-        for first in range(0, len(charts), 2)
+        alt.hconcat(*charts[first : first + columns], spacing=40).resolve_scale(
+            color="independent", shape="independent"
+        )
+        for first in range(0, len(charts), columns)
     ]
     title = alt.Title(
         "k-patterns: population gradient descent on FCN and CNN of equal numbers of parameters",
