@@ -11,7 +11,7 @@ import pytest
 
 from separatrix.learners import CNN, Trained
 from separatrix.learners.algorithms import GradientDescent
-from separatrix.papers.convolution import order, separation, separation_claims
+from separatrix.papers.convolution import order, separation, separation_chart, separation_claims
 from separatrix.papers.convolution.start_gradient import (
     architecture,
     exact_gradient_sq,
@@ -90,6 +90,8 @@ def test_the_least_study_finds_the_plateau_that_the_gradient_predicts(tmp_path):
     for net in separation.NETS:
         (times,) = separation.measured_plateaus(results, net).values()
         assert times == pytest.approx([separation.expected_plateaus(net)[4]] * 3, rel=0.6)
+    chart = separation_chart._plateau_chart(results, {"log_y": True}).to_dict()
+    assert "k = 2: FCN no law, CNN no law" in chart["title"]["subtitle"]
 
 
 def steps(**learners):
