@@ -26,7 +26,7 @@ are independent, because U^T delta is a sum over all units: the squares are 1/m 
 
 Without the skip, NNGP is K_g and the 1 is missing. The two-layer network has K_h + S1 P1.
 
-*The bottleneck U = V A.* In ``ReLUNet`` (and in section 6 of the paper, where sigma_w -> 0) V sees out1 = A h, which has
+*The bottleneck U = V A.* In ``ReLUNet`` (and in section 6 of the paper, as sigma_w -> 0) V sees out1 = A h, which has
 k numbers of size m^(-1/2), while b2 is as large as the entries of V: V out1 is smaller than b2 by m^(-1/2). So g tends
 to relu(b2), the same at every x, and out1 moves no unit of g: the limit is the one above at c = 0, the two-layer
 network's kernel with constants and mu_h. An infinitely wide ResNet with this bottleneck does not see its third layer.

@@ -25,6 +25,8 @@ Epsilon = Annotated[float, Real(above=0, high=1)]
 Version = Annotated[str, Choice("corrected", "printed")]
 Seed = Annotated[int, Whole(0, 2**31 - 1)]
 DIGITS = 30
+PAPERS_C_STAR = 1e4
+"""Section 4: "a sufficiently large constant (e.g., 10^4)"."""
 _MOST_TERMS = 20_000
 _LEAST_EPSILON = 1e-60
 
@@ -139,8 +141,8 @@ def complexity(
     log(C_eps^16 / C_eps^8) / log(1/eps^8), below 1 for o(1/eps); for tanh and sigmoid it is that of the series
     truncated to the error eps, which must not grow as eps falls.
 
-    ``version=printed`` leaves the truncation out: for tanh from C* = pi/2 on, C_eps is infinite, because |c_i| falls
-    only as (2/pi)^i, so that the terms (C*)^i |c_i| do not tend to zero.
+    ``version=printed`` leaves the truncation out: for tanh C_eps is infinite from C* = pi/2 on (the paper's is 10^4):
+    |c_i| falls only as (2/pi)^i, so that the terms (C*)^i |c_i| do not tend to zero.
 
     >>> round(complexity(phi="sin").measured["C_s"], 12) == round(math.e, 12)
     True
@@ -159,6 +161,10 @@ def complexity(
     }
     checks = [equal("autodiff_gap", gap, 0, 1e-9)]
     notes = []
+    if version == "printed":
+        tanh = series("tanh").radius
+        measured["radius_of_tanh"] = tanh
+        checks.append(at_least("tanh: radius of convergence, less the paper's C* = 10^4", tanh - PAPERS_C_STAR, 0))
     finite = used.degree is not None or C_star < used.radius
     if version == "printed" or math.isinf(whole.radius) or used.degree is not None:
         checks.append(at_least("C_epsilon is finite: C* below the radius", 1 if finite else 0, 1))
