@@ -89,10 +89,11 @@ def test_the_risks_are_those_of_the_cube():
 
 
 def test_theorem_1():
-    found = theorem_1(d=6, m=100, steps=300, runs=3)
-    assert found.measured["exponent"].mean == pytest.approx(4, abs=0.5)
+    found = theorem_1(d=5, m=60, steps=400, runs=3)
+    assert found.status in ("holds", "undecided")
+    assert found.measured["exponent"].mean == pytest.approx(4, abs=0.4)
     assert found.measured["exponent"].mean > found.measured["first_layer_alone"]["exponent"].mean
-    assert found.status in ("holds", "undecided", "violated")
+    assert found.measured["learned"] < 0.2
     assert theorem_1(d=4, m=50, steps=50, runs=2, a=0.6).status == "outside"
     with pytest.raises(sx.InputError, match="k must be at most d = 2, got 3"):
         theorem_1(d=2, k=3)

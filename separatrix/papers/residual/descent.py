@@ -10,13 +10,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import PRNGKeyArray
+from jaxtyping import Array, PRNGKeyArray
 from numpy.typing import NDArray
 
-from separatrix.learners import Algorithm1, Architecture, Trained
+from separatrix.learners import Algorithm1, Architecture, Network, Trained
 from separatrix.learners.residual import ThreeLayerNet
 from separatrix.rules import Real, Whole, enforce, parameter
 from separatrix.tasks import HardInstance
@@ -99,5 +100,11 @@ def _stops(T: int) -> list[int]:
 def _risks(cell: Cell, path: Trajectory) -> Floats:
     """E||H - out||^2 over the cube after each of the kept steps."""
     population = cell.task.population(jnp.asarray(path.instance))
-    outputs = (np.asarray(path.network(t)(population.x)) for t in path.at)
-    return np.array([np.mean(np.sum((np.asarray(population.y) - out) ** 2, axis=1)) for out in outputs])
+    y = np.asarray(population.y, np.float64)
+    outputs = (np.asarray(_outputs(path.network(t), population.x)) for t in path.at)
+    return np.array([np.mean(np.sum((y - out) ** 2, axis=1)) for out in outputs])
+
+
+@eqx.filter_jit
+def _outputs(network: Network, x: Array) -> Array:
+    return network(x)

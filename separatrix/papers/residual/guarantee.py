@@ -5,18 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
 from separatrix.errors import InputError
 from separatrix.papers.residual.complexity import CStar, Seed, as_float, complexity_of
 from separatrix.papers.residual.coupling import MARGIN, paired_exponent
-from separatrix.papers.residual.descent import Risks, SectionSix, trainings
 from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Assumption, Finding, Interval, at_least, at_most
 from separatrix.theory.results import result
 from separatrix.theory.series import series
+
+if TYPE_CHECKING:
+    from separatrix.papers.residual.descent import Risks
 
 Positive = Annotated[float, Real(above=0)]
 FALL = 0.83
@@ -184,6 +186,8 @@ def theorem_1(
     >>> theorem_1(d=4, m=50, steps=50, runs=2, alpha=0.5).bound["exponent"]
     4
     """
+    from separatrix.papers.residual.descent import SectionSix, trainings
+
     if k > d:
         raise InputError(f"k must be at most d = {d}, got {k}")
     concept, sigma_w = Concept.hard_class(d, k, C_star), m**-a
@@ -215,9 +219,13 @@ def theorem_1(
         at_most("risk at the end over that of F alone", learned, 1),
     ]
     low, high = least.sigma_w_range
+    ended, enough = float(whole[0].final.mean()), k * alpha**2 / 2
     premises = [
         Assumption("m^-0.49 <= sigma_w <= m^-0.01", sigma_w, f"[{low:.3g}, {high:.3g}]", low <= sigma_w <= high),
         Assumption("sigma_v <= m^0.365", sigma_v, least.sigma_v_range[1], sigma_v <= least.sigma_v_range[1]),
+        Assumption(
+            "eta T large enough: risk at the end <= k alpha^2/2 at the largest alpha", ended, enough, ended <= enough
+        ),
     ]
     notes = [
         "the mean over the steps is mostly that of the first ones, before F is learned: it falls as 1/(eta_w T), which "
