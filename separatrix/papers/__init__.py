@@ -7,6 +7,7 @@ studies, each with the claims that it decides). A paper that has not got one of 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -48,10 +49,11 @@ class KnownClaim:
 
 
 def theorems(paper: str | None = None) -> Mapping[str, Result]:
-    """The results of one paper, or of all, by id."""
+    """The results of one paper, or of all, by id, in the order of ids and numbers, whatever was imported first."""
     for _ in _modules(paper, "theorems"):
         pass
-    return {id: found for id, found in registered().items() if paper in (None, found.paper)}
+    known = sorted(registered().items(), key=lambda item: re.sub(r"\d+", lambda number: number[0].zfill(4), item[0]))
+    return {id: found for id, found in known if paper in (None, found.paper)}
 
 
 def theorem(id: str) -> Result:
