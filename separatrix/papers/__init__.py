@@ -49,11 +49,11 @@ class KnownClaim:
 
 
 def theorems(paper: str | None = None) -> Mapping[str, Result]:
-    """The results of one paper, or of all, by id, in the order of ids and numbers, whatever was imported first."""
+    """The results of one paper, or of all, by id: sorted, lemma-3 before lemma-10, whatever was imported first."""
     for _ in _modules(paper, "theorems"):
         pass
-    known = sorted(registered().items(), key=lambda item: re.sub(r"\d+", lambda number: number[0].zfill(4), item[0]))
-    return {id: found for id, found in known if paper in (None, found.paper)}
+    found = registered()
+    return {id: found[id] for id in sorted(found, key=_in_order) if paper in (None, found[id].paper)}
 
 
 def theorem(id: str) -> Result:
@@ -86,6 +86,11 @@ def claims(paper: str | None = None) -> Mapping[str, KnownClaim]:
     ]
     found += [KnownClaim(id, result.statement, CERTIFIED, "certificate", id) for id, result in theorems(paper).items()]
     return {claim.id: claim for claim in found}
+
+
+def _in_order(id: str) -> list[tuple[int, str]]:
+    """A key for sorting that takes numbers as numbers."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", id)]
 
 
 def _paper_of(id: str) -> str | None:
