@@ -183,7 +183,7 @@ def theorem_1(
     The bound says more than "F is learned" only below ``alpha_of_interest``: where alpha^4 (k p_G C_s(G))^4 (1 + B_F)^2
     is below k alpha^2, again with 1 for what Theta~ hides.
 
-    >>> theorem_1(d=4, m=50, steps=50, runs=2, alpha=0.5).bound["exponent"]
+    >>> theorem_1(d=2, m=10, steps=50, runs=2).bound["exponent"]
     4
     """
     from separatrix.papers.residual.descent import SectionSix, trainings
