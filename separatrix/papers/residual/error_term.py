@@ -214,7 +214,7 @@ def _of_zero(d: int) -> float:
 
 @result(
     "residual/claim-c.7",
-    "If tau_v <= 1/polylog(m), then ||out_1(x) - F(x)|| <= 2 ||out(x) - H(x)|| + O~(tau_v (B_F + 1) + alpha B_{F o G})",
+    "If tau_v <= 1/polylog(m): ||out_1(x) - F(x)|| <= 2 ||out(x) - H(x)|| + O~(tau_v (B_F + 1) + alpha B_{F o G}).",
 )
 def claim_c_7(
     phi: Phi = "sin",
