@@ -57,7 +57,8 @@ class Shown(ABC):
 class Figure(Shown):
     """A figure of a paper (or one that it should have had) as a study at either scale.
 
-    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel.
+    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel; of several ``y``
+    each has such panels of its own.
     """
 
     id: str
@@ -65,8 +66,8 @@ class Figure(Shown):
     study: Callable[[Scale], Study]
     draw: Callable[[Result], alt.TopLevelMixin]
     claims: Sequence[Claim]
-    x: str = "train_size"
-    y: str = "test_error"
+    x: str | Sequence[str] = "train_size"
+    y: str | Sequence[str] = "test_error"
     panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
@@ -87,7 +88,7 @@ class Figure(Shown):
                 "failed": statuses["failed"],
             },
             "series": _series(self, result),
-            "axes": {"x": self.x, "y": self.y},
+            "axes": {name: " or ".join(_names(of)) for name, of in (("x", self.x), ("y", self.y))},
             "chosen": _chosen(result),
             "select": result.study.select,
             "on_edge": result.on_edge(),
@@ -166,11 +167,18 @@ def _made() -> dict[str, str]:
 
 
 def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
+    several = _names(figure.y)
     return [
-        ({"panel": panel} if panel else {}) | row
+        ({"panel": name} if name else {}) | row
+        for y in several
         for panel, where in figure.panels.items()
-        for row in result.curve(figure.x, figure.y, where=where).series()
+        for name in [", ".join(part for part in (panel, y if len(several) > 1 else "") if part)]
+        for row in result.curve(figure.x, y, where=where).series()
     ]
+
+
+def _names(of: str | Sequence[str]) -> tuple[str, ...]:
+    return (of,) if isinstance(of, str) else tuple(of)
 
 
 def _verdict(claim: Claim, result: Result) -> dict[str, Any]:

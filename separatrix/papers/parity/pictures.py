@@ -1,0 +1,195 @@
+"""Charts of the parity studies, and the weights before and after the first gradient step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from separatrix.learners import PairedFCN
+from separatrix.papers.parity.claims import REACHED, UNIFORM, Costs
+from separatrix.papers.parity.laws import Floats
+from separatrix.papers.parity.linear import best_linear_error
+from separatrix.papers.parity.neurons import Neuron, mixed, starting_bias
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from separatrix.studies.result import Result
+
+_SHOWN_OFF_A = 33
+
+
+def error_and_uniform(result: Result, title: str, k: int) -> alt.TopLevelMixin:
+    """The error on D_A beside that on its uniform component, each with the least error of a linear classifier."""
+    import altair as alt
+
+    from separatrix.studies.charts import curve_chart
+
+    charts = [
+        curve_chart(
+            result.curve(y=y),
+            title=name,
+            x_title="training samples",
+            y_title="test error",
+            reference=float(best_linear_error(k, Fraction(weight))),
+            reference_label="best linear classifier of the bits",
+            interval="bars",
+            width=360,
+            height=320,
+        )
+        for name, y, weight in (("on D_A", "test_error", 0.5), ("on its uniform component", UNIFORM, 0))
+    ]
+    return alt.hconcat(*charts, title=alt.Title(title, fontSize=18, offset=12), spacing=30)
+
+
+def size_and_cost(result: Result, axis: str | Sequence[str], title: str, words: str) -> alt.TopLevelMixin:
+    """The error on the uniform component against the size, a panel a k, and the size that it takes against k."""
+    import altair as alt
+
+    from separatrix.studies.charts import curve_chart
+
+    ks = sorted({int(task.k) for task in result.study.tasks})  # type: ignore[attr-defined]
+    charts: list[Any] = [
+        curve_chart(
+            result.curve(axis, UNIFORM, where={"k": k}),
+            title=f"k = {k}",
+            x_title=words,
+            y_title="error on the uniform component",
+            reference=REACHED,
+            reference_label=f"{REACHED:g}",
+            width=330,
+            height=220,
+        )
+        for k in ks
+    ]
+    charts.append(cost_chart(Costs(result, axis), words))
+    rows = [alt.hconcat(*charts[first : first + 2], spacing=30) for first in range(0, len(charts), 2)]
+    return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12), spacing=24)
+
+
+def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
+    """The costs of every seed against k with their medians; an arrow where half of the seeds or more needed more than
+    the largest size; a dashed line is the exponential law of the places that were reached.
+    """
+    import altair as alt
+
+    from separatrix.studies.theme import FONT, PALETTE
+
+    labels = list(costs.by_label)
+    colour = alt.Color("learner:N", scale=alt.Scale(domain=labels, range=list(PALETTE[: len(labels)])), legend=None)
+    seeds, medians, arrows, lines = [], [], [], []
+    for label, by_k in costs.by_label.items():
+        for k, values in by_k.items():
+            seeds += [{"learner": label, "k": k, "cost": value} for value in values if math.isfinite(value)]
+            centre = median(values)
+            if math.isfinite(centre):
+                medians.append({"learner": label, "k": k, "cost": centre})
+            else:
+                arrows.append({"learner": label, "k": k, "cost": costs.limits[label][k]})
+        law = costs.law(label)
+        if law is not None:
+            lines += [{"learner": label, "k": k, "cost": law.at(k)} for k in np.linspace(min(by_k), max(by_k), 25)]
+    ks = sorted({k for by_k in costs.by_label.values() for k in by_k})
+    x = alt.X(
+        "k:Q", scale=alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False), axis=alt.Axis(values=ks, grid=False)
+    )
+    top = 2 * max(limit for by_k in costs.limits.values() for limit in by_k.values())
+    axis = alt.Axis(format="~s", domain=False, ticks=False)
+    y = alt.Y("cost:Q", title=words, scale=alt.Scale(type="log", domain=[1, top], nice=False, clamp=True), axis=axis)
+    base = alt.Chart(width=330, height=220).encode(x=x, y=y, color=colour)
+    ends = [max((row for row in (*medians, *arrows) if row["learner"] == label), key=_k) for label in labels]
+    layers = [
+        base.properties(data=alt.InlineData(lines)).mark_line(strokeDash=[4, 3], strokeWidth=1.3, clip=True),
+        base.properties(data=alt.InlineData(seeds)).mark_point(size=22, filled=False, strokeWidth=1.1),
+        base.properties(data=alt.InlineData(medians)).mark_point(size=62, filled=True, opacity=1),
+        base.properties(data=alt.InlineData(arrows)).mark_text(text="↑", fontSize=20, dy=-6, fontWeight="bold"),
+        base.properties(data=alt.InlineData(_apart(ends, top)))
+        .mark_text(align="left", dx=14, font=FONT, fontSize=13, fontWeight=600)
+        .encode(text="learner:N", y=alt.Y("at:Q", scale=y.scale)),
+    ]
+    subtitle = "dots: medians of the seeds; arrows: more than was tried; dashed: fitted a e^(b k)"
+    return alt.layer(*layers).properties(title=alt.Title(f"what an error of {REACHED:g} takes", subtitle=subtitle))
+
+
+def _k(row: dict[str, Any]) -> float:
+    return float(row["k"])
+
+
+def _apart(ends: list[dict[str, Any]], top: float) -> list[dict[str, Any]]:
+    """The ends of the curves with the heights of their names, 16 of 220 pixels apart."""
+    from separatrix.studies.rulers import spread
+
+    heights = [220 * (1 - math.log(row["cost"]) / math.log(top)) for row in ends]
+    return [
+        row | {"at": top ** (1 - height / 220)} for row, height in zip(ends, spread(heights, 16.0, 220.0), strict=True)
+    ]
+
+
+def first_step(n: int, k: int, q: int, seed: int = 0) -> tuple[Floats, Floats]:
+    """w^(0) and sqrt n w^(1) / u of q neurons on D_A with A = {1..k}, rows ordered by the size of the sum over A.
+
+    From the closed form (:mod:`.neurons`): E[f z_j sigma'], exact up to the last rounding.
+    """
+    network = PairedFCN(q, k).build(jax.random.key(seed), (n,), ())
+    before = np.asarray(network.w[:q], np.float64)
+    before = before[np.argsort(np.abs(before[:, :k].sum(axis=1)), kind="stable")]
+    after = np.zeros_like(before)
+    for row, w in enumerate(before):
+        on, J = w[:k], int(np.abs(w[k:]).sum())
+        neuron = Neuron(n, k, int((on > 0).sum()), int((on < 0).sum()), J, starting_bias(k))
+        relevant = {value: float(mixed(neuron.relevant(value))) for value in neuron.entries}
+        after[row, :k] = [relevant[int(value)] for value in on]
+        after[row, k:] = float(mixed(neuron.irrelevant)) * w[k:]
+    return before, after
+
+
+def first_step_picture(n: int, k: int, q: int, seed: int = 0) -> alt.TopLevelMixin:
+    """Two heat maps, a row a neuron: the bits of A and the first of the others."""
+    import altair as alt
+
+    before, after = first_step(n, k, q, seed)
+    balanced = int((before[:, :k].sum(axis=1) == 0).sum())
+    shown = k + _SHOWN_OFF_A
+    limit = float(np.abs(after).max())
+
+    def heat(values: Floats, title: str, subtitle: str, legend: str, most: float) -> alt.LayerChart:
+        rows = [{"bit": j + 1, "neuron": i + 1, "value": float(values[i, j])} for i in range(q) for j in range(shown)]
+        colour = alt.Color(
+            "value:Q",
+            scale=alt.Scale(scheme="redblue", domain=[-most, most], domainMid=0, reverse=False),
+            legend=alt.Legend(title=legend, orient="bottom", gradientLength=220, titleLimit=300, format="~g"),
+        )
+        cells = (
+            alt.Chart(alt.InlineData(rows))
+            .mark_rect()
+            .encode(
+                x=alt.X("bit:O", axis=alt.Axis(values=[1, k, shown], title=f"bit j (1 to {k} are A)", labelAngle=0)),
+                y=alt.Y("neuron:O", axis=alt.Axis(values=[1, balanced, q], title="neuron")),
+                color=colour,
+            )
+        )
+        edge = alt.Chart(alt.InlineData([{"bit": k, "neuron": balanced}]))
+        across = edge.mark_rule(color="#222222", strokeWidth=1.2).encode(y=alt.Y("neuron:O", bandPosition=1))
+        down = edge.mark_rule(color="#222222", strokeWidth=1.2).encode(x=alt.X("bit:O", bandPosition=1))
+        heading = alt.Title(title, subtitle=subtitle)
+        return alt.layer(cells, across, down).properties(width=400, height=360, title=heading)
+
+    first = heat(before, "before the step", "w, uniform in {-1, 0, 1}", "w", 1.0)
+    second = heat(after, "after it", "√n w / u", "√n w / u", limit)
+    title = alt.Title(
+        f"The first gradient step on D_A: n = {n}, k = {k}",
+        subtitle=[
+            f"neurons 1 to {balanced}: the entries of w on A add up to 0; after the step they see A alone, all of it "
+            "alike",
+            f"of the {n - k} bits outside A the first {_SHOWN_OFF_A} are shown",
+        ],
+        fontSize=18,
+        offset=12,
+    )
+    return alt.hconcat(first, second, title=title, spacing=30).resolve_scale(color="independent")
