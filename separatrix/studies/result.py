@@ -105,8 +105,8 @@ class Result:
             place = _coordinate(condition, names)
             if any(point.x == place for point in points.get(condition.label, ())):
                 raise InputError(
-                    f"several conditions of {condition.label} lie at {names[0]} = {place:g}; choose among them with where= "
-                    "or take the axis in which they differ"
+                    f"several conditions of {condition.label} lie at {names[0]} = {place:g}; choose among them with "
+                    "where= or take the axis in which they differ"
                 )
             points.setdefault(condition.label, []).append(Point(place, summary, tuple(values), seeds))
         ordered = {label: tuple(sorted(found, key=lambda point: point.x)) for label, found in points.items()}

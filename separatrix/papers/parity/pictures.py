@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -131,65 +132,76 @@ def _apart(ends: list[dict[str, Any]], top: float) -> list[dict[str, Any]]:
     ]
 
 
-def first_step(n: int, k: int, q: int, seed: int = 0) -> tuple[Floats, Floats]:
-    """w^(0) and sqrt n w^(1) / u of q neurons on D_A with A = {1..k}, rows ordered by the size of the sum over A.
-
-    From the closed form (:mod:`.neurons`): E[f z_j sigma'], exact up to the last rounding.
+@dataclass(frozen=True)
+class FirstStep:
+    """q neurons on D_A with A = {1..k}, in rows by the size of w's sum over A: ``before``, w^(0); ``after``,
+    sqrt n w^(1) / u; ``bias``, (b^(1) - b^(0)) / u.
     """
-    network = PairedFCN(q, k).build(jax.random.key(seed), (n,), ())
-    before = np.asarray(network.w[:q], np.float64)
-    before = before[np.argsort(np.abs(before[:, :k].sum(axis=1)), kind="stable")]
-    after = np.zeros_like(before)
-    for row, w in enumerate(before):
-        on, J = w[:k], int(np.abs(w[k:]).sum())
-        neuron = Neuron(n, k, int((on > 0).sum()), int((on < 0).sum()), J, starting_bias(k))
-        relevant = {value: float(mixed(neuron.relevant(value))) for value in neuron.entries}
-        after[row, :k] = [relevant[int(value)] for value in on]
-        after[row, k:] = float(mixed(neuron.irrelevant)) * w[k:]
-    return before, after
+
+    before: Floats
+    after: Floats
+    bias: Floats
+
+    @classmethod
+    def of(cls, n: int, k: int, q: int, seed: int = 0) -> FirstStep:
+        """From the closed form (:mod:`.neurons`), exact up to the last rounding."""
+        network = PairedFCN(q, k).build(jax.random.key(seed), (n,), ())
+        before = np.asarray(network.w[:q], np.float64)
+        before = before[np.argsort(np.abs(before[:, :k].sum(axis=1)), kind="stable")]
+        after, bias = np.zeros_like(before), np.zeros(q)
+        for row, w in enumerate(before):
+            on, J = w[:k], int(np.abs(w[k:]).sum())
+            neuron = Neuron(n, k, int((on > 0).sum()), int((on < 0).sum()), J, starting_bias(k))
+            relevant = {value: float(mixed(neuron.relevant(value))) for value in neuron.entries}
+            after[row, :k] = [relevant[int(value)] for value in on]
+            after[row, k:] = float(mixed(neuron.irrelevant)) * w[k:]
+            bias[row] = float(mixed(neuron.bias))
+        return cls(before, after, bias)
 
 
 def first_step_picture(n: int, k: int, q: int, seed: int = 0) -> alt.TopLevelMixin:
-    """Two heat maps, a row a neuron: the bits of A and the first of the others."""
+    """The weights before and after as heat maps, a row a neuron (the bits of A and the first of the others), and what
+    became of the biases.
+    """
     import altair as alt
 
-    before, after = first_step(n, k, q, seed)
-    balanced = int((before[:, :k].sum(axis=1) == 0).sum())
-    shown = k + _SHOWN_OFF_A
-    limit = float(np.abs(after).max())
+    from separatrix.studies.theme import INK, PALETTE
 
-    def heat(values: Floats, title: str, subtitle: str, legend: str, most: float) -> alt.LayerChart:
+    step = FirstStep.of(n, k, q, seed)
+    balanced = int((step.before[:, :k].sum(axis=1) == 0).sum())
+    shown = k + _SHOWN_OFF_A
+    neurons = alt.Y("neuron:O", axis=alt.Axis(values=[1, balanced, q], title="neuron", domain=False, ticks=False))
+    below = alt.Chart(alt.InlineData([{"bit": k, "neuron": balanced}])).mark_rule(color=INK, strokeWidth=1.2)
+    across = below.encode(y=alt.Y("neuron:O", bandPosition=1))
+
+    def heat(values: Floats, title: str, legend: str) -> alt.LayerChart:
         rows = [{"bit": j + 1, "neuron": i + 1, "value": float(values[i, j])} for i in range(q) for j in range(shown)]
+        most = float(np.abs(values).max())
         colour = alt.Color(
             "value:Q",
-            scale=alt.Scale(scheme="redblue", domain=[-most, most], domainMid=0, reverse=False),
+            scale=alt.Scale(scheme="redblue", domain=[-most, most]),
             legend=alt.Legend(title=legend, orient="bottom", gradientLength=220, titleLimit=300, format="~g"),
         )
-        cells = (
-            alt.Chart(alt.InlineData(rows))
-            .mark_rect()
-            .encode(
-                x=alt.X("bit:O", axis=alt.Axis(values=[1, k, shown], title=f"bit j (1 to {k} are A)", labelAngle=0)),
-                y=alt.Y("neuron:O", axis=alt.Axis(values=[1, balanced, q], title="neuron")),
-                color=colour,
-            )
-        )
-        edge = alt.Chart(alt.InlineData([{"bit": k, "neuron": balanced}]))
-        across = edge.mark_rule(color="#222222", strokeWidth=1.2).encode(y=alt.Y("neuron:O", bandPosition=1))
-        down = edge.mark_rule(color="#222222", strokeWidth=1.2).encode(x=alt.X("bit:O", bandPosition=1))
-        heading = alt.Title(title, subtitle=subtitle)
-        return alt.layer(cells, across, down).properties(width=400, height=360, title=heading)
+        bits = alt.X("bit:O", axis=alt.Axis(values=[1, k, shown], title=f"bit (1 to {k} are A)", labelAngle=0))
+        cells = alt.Chart(alt.InlineData(rows)).mark_rect().encode(x=bits, y=neurons, color=colour)
+        down = below.encode(x=alt.X("bit:O", bandPosition=1))
+        return alt.layer(cells, across, down).properties(width=340, height=360, title=title)
 
-    first = heat(before, "before the step", "w, uniform in {-1, 0, 1}", "w", 1.0)
-    second = heat(after, "after it", "√n w / u", "√n w / u", limit)
+    moved = [{"neuron": i + 1, "bias": float(value)} for i, value in enumerate(step.bias)]
+    along = alt.X("bias:Q", title="change of the bias / u", axis=alt.Axis(tickCount=4, grid=True))
+    dots = alt.Chart(alt.InlineData(moved)).mark_point(filled=True, size=38, color=PALETTE[0], opacity=1)
+    biases = alt.layer(dots.encode(x=along, y=neurons), across).properties(width=150, height=360, title="and the bias")
+    first = heat(step.before, "before the step", "w")
+    second = heat(step.after, "after it", "√n w / u")
     title = alt.Title(
         f"The first gradient step on D_A: n = {n}, k = {k}",
         subtitle=[
-            f"neurons 1 to {balanced}: the entries of w on A add up to 0; after the step they see A alone, all of it "
-            "alike",
-            f"of the {n - k} bits outside A the first {_SHOWN_OFF_A} are shown",
+            f"in the neurons 1 to {balanced} the entries of w on A add up to 0: outside A the weights become exactly 0 "
+            "and the bias stays",
+            f"in the others the weights outside A are at most {np.abs(step.after[:, k:]).max():.1g} here, but the bias "
+            f"moves; of the {n - k} bits outside A the first {_SHOWN_OFF_A} are shown",
         ],
         fontSize=18,
         offset=12,
     )
-    return alt.hconcat(first, second, title=title, spacing=30).resolve_scale(color="independent")
+    return alt.hconcat(first, second, biases, title=title, spacing=24).resolve_scale(color="independent")
