@@ -7,10 +7,11 @@ number of steps. Linear methods: ridge regression and SVMs on kernels and random
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from separatrix.learners import FCN, Adam, GradientDescent, Trained, kernels
+from separatrix.learners import FCN, Adam, GradientDescent, PairedFCN, Trained, TwoPhase, kernels
 from separatrix.papers.parity import claims, pictures
 from separatrix.papers.parity.claims import NETWORK, UNIFORM
 from separatrix.papers.parity.linear import best_linear_error
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from separatrix.learners import Learner
 
 N, K = 20, 5
+KS = (1, 3, 5, 7)
 WIDTH = 64
 STEPS = 16_000
 PROCEDURE = Procedure(max_steps=STEPS, check_every=STEPS)
@@ -119,10 +121,9 @@ def _features(scale: Scale) -> Study:
     """n = 2k, the least at which Theorem 1's bound is 2^(k/3), and more samples than features."""
     paper = scale == "paper"
     counts = [2**i for i in range(1, 12 if paper else 11)]
-    widths = [2**i for i in range(1, 7 if paper else 6)]
-    ks = (1, 3, 5, 7) if paper else (1, 3, 5)
+    widths = [2**i for i in range(1, 7)] if paper else (2, 8, 32)
     return Study(
-        task=[d_a(2 * k, k) for k in ks],
+        task=[d_a(2 * k, k) for k in KS],
         learners={
             NETWORK: [network(width) for width in widths],
             "random ReLU features": [kernels.KernelRidge(kernels.RandomReLU(count)) for count in counts],
@@ -144,9 +145,9 @@ def _in_k(scale: Scale) -> Study:
     """n = 3k, so that the cube stays far larger than a sample in which linear methods find the parity."""
     paper = scale == "paper"
     return Study(
-        task=[d_a(3 * k, k) for k in ((1, 3, 5, 7) if paper else (1, 3, 5))],
+        task=[d_a(3 * k, k) for k in KS],
         learners={NETWORK: network(), **{label: ridge_methods(1)[label] for label in INFINITE}},
-        train_size=(4, 16, 64, 128, 256, 512, 1024, 2048, 4096) if paper else (4, 16, 64, 256, 1024),
+        train_size=(4, 16, 64, 128, 256, 512, 1024, 2048, 4096) if paper else (4, 16, 64, 256, 1024, 2048),
         seeds=3,
         tune={
             "learning_rate": Grid((3e-3, 1e-2)),
@@ -176,6 +177,37 @@ def _mixture(scale: Scale) -> Study:
         tune={"learning_rate": Grid((1e-2, 2e-1)), "weight_decay": Grid((1e-3, 1e-1))},
         procedure=PROCEDURE,
         name=f"parity/study-mixture ({scale})",
+    )
+
+
+def _two_phase(scale: Scale) -> Study:
+    """The algorithm of Theorem 2 on the exact population: its steps eta = k^2 / (T sqrt q) and larger ones, with the
+    largest and the smallest lambda that it allows."""
+    paper = scale == "paper"
+    n, k = (11, 3) if paper else (9, 3)
+    T = 4000 if paper else 1000
+
+    def descents(factor: float, decays: bool = False, start: str = "corrected") -> list[Trained]:
+        found = []
+        for q in (4, 16, 64, 256) if paper else (4, 16, 64):
+            rule = TwoPhase.paper(n, k, q, T)
+            rule = replace(rule, eta=factor * rule.eta, lambda_=rule.lambda_ if decays else 0.0)
+            found.append(Trained(PairedFCN(q, k, start), rule, "hinge"))
+        return found
+
+    return Study(
+        task=SparseParity(n=n, k=k),
+        learners={
+            claims.THEOREM: descents(1.0),
+            f"{NETWORK}, λ = k/n": descents(1.0, decays=True),
+            f"{NETWORK}, steps times 10": descents(10.0),
+            claims.LARGER: descents(100.0),
+            f"{NETWORK}, printed start": descents(1.0, start="printed"),
+        },
+        train_size=None,
+        seeds=5 if paper else 3,
+        procedure=Procedure(max_steps=T, check_every=T),
+        name=f"parity/study-two-phase ({scale})",
     )
 
 
@@ -219,7 +251,7 @@ FIGURES = (
         claims=claims.FEATURES,
         x=("N", "q"),
         y=UNIFORM,
-        panels={f"k = {k}": {"k": k} for k in (1, 3, 5, 7)},
+        panels={f"k = {k}": {"k": k} for k in KS},
     ),
     Figure(
         id="parity/study-k",
@@ -230,7 +262,7 @@ FIGURES = (
         ),
         claims=claims.IN_K,
         y=UNIFORM,
-        panels={f"k = {k}": {"k": k} for k in (1, 3, 5, 7)},
+        panels={f"k = {k}": {"k": k} for k in KS},
     ),
     Figure(
         id="parity/study-mixture",
@@ -246,6 +278,20 @@ FIGURES = (
         ),
         claims=claims.MIXTURE,
         x="mixture",
+        y=UNIFORM,
+    ),
+    Figure(
+        id="parity/study-two-phase",
+        statement="The algorithm of Theorem 2 far outside its regime: error on the uniform component against q",
+        study=_two_phase,
+        draw=lambda result: result.curve("q", UNIFORM).plot(
+            title="Theorem 2's algorithm where its bound says nothing, k = 3",
+            x_title="pairs of neurons q",
+            y_title="error on the uniform component",
+            reference=0.5,
+        ),
+        claims=claims.TWO_PHASE,
+        x="q",
         y=UNIFORM,
     ),
     Picture(

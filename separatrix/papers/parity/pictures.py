@@ -102,7 +102,8 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
     )
     top = 2 * max(limit for by_k in costs.limits.values() for limit in by_k.values())
     axis = alt.Axis(format="~s", domain=False, ticks=False)
-    y = alt.Y("cost:Q", title=words, scale=alt.Scale(type="log", domain=[1, top], nice=False, clamp=True), axis=axis)
+    scale = alt.Scale(type="log", domain=[1, top], nice=False, clamp=True)
+    y = alt.Y("cost:Q", title=words, scale=scale, axis=axis)
     base = alt.Chart(width=330, height=220).encode(x=x, y=y, color=colour)
     ends = [max((row for row in (*medians, *arrows) if row["learner"] == label), key=_k) for label in labels]
     layers = [
@@ -112,7 +113,7 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
         base.properties(data=alt.InlineData(arrows)).mark_text(text="↑", fontSize=20, dy=-6, fontWeight="bold"),
         base.properties(data=alt.InlineData(_apart(ends, top)))
         .mark_text(align="left", dx=14, font=FONT, fontSize=13, fontWeight=600)
-        .encode(text="learner:N", y=alt.Y("at:Q", scale=y.scale)),
+        .encode(text="learner:N", y=alt.Y("at:Q", scale=scale)),
     ]
     subtitle = "dots: medians of the seeds; arrows: more than was tried; dashed: fitted a e^(b k)"
     return alt.layer(*layers).properties(title=alt.Title(f"what an error of {REACHED:g} takes", subtitle=subtitle))
