@@ -13,7 +13,7 @@ from separatrix import papers
 from separatrix.learners import PairedFCN
 from separatrix.learners.losses import LOSSES
 from separatrix.papers.parity import claims, pictures
-from separatrix.papers.parity.claims import NETWORK, UNIFORM, Costs
+from separatrix.papers.parity.costs import NETWORK, UNIFORM, Costs
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import mean_interval
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from separatrix.learners import FCN, Adam, GradientDescent, PairedFCN, Trained, TwoPhase, kernels
 from separatrix.papers.parity import claims, pictures
-from separatrix.papers.parity.claims import NETWORK, UNIFORM
+from separatrix.papers.parity.costs import NETWORK, REACHED, UNIFORM
 from separatrix.papers.parity.linear import best_linear_error
 from separatrix.studies.figures import Figure, Picture, Scale
 from separatrix.studies.grid import Grid
@@ -128,7 +128,7 @@ def _features(scale: Scale) -> Study:
             NETWORK: [network(width) for width in widths],
             "random ReLU features": [kernels.KernelRidge(kernels.RandomReLU(count)) for count in counts],
         },
-        train_size=8192 if paper else 2048,
+        train_size=8192 if paper else 4096,
         seeds=3,
         tune={
             "learning_rate": Grid((3e-3, 1e-2)),
@@ -243,7 +243,7 @@ FIGURES = (
     Figure(
         id="parity/study-features",
         statement="Error on the uniform component against the number of neurons or of random ReLU features, n = 2k, "
-        f"and what it takes to come down to {claims.REACHED}",
+        f"and what it takes to come down to {REACHED}",
         study=_features,
         draw=lambda result: pictures.size_and_cost(
             result, ("N", "q"), "How many neurons, how many features? n = 2k", "features N, or neurons q"
@@ -255,7 +255,7 @@ FIGURES = (
     ),
     Figure(
         id="parity/study-k",
-        statement=f"Samples needed for an error of {claims.REACHED} on the uniform component of D_A against k, n = 3k",
+        statement=f"Samples needed for an error of {REACHED} on the uniform component of D_A against k, n = 3k",
         study=_in_k,
         draw=lambda result: pictures.size_and_cost(
             result, "train_size", "How many samples? n = 3k", "training samples"

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from separatrix.learners import PairedFCN
-from separatrix.papers.parity.claims import REACHED, UNIFORM, Costs
+from separatrix.papers.parity.costs import REACHED, UNIFORM, Costs
 from separatrix.papers.parity.laws import Floats
 from separatrix.papers.parity.linear import best_linear_error
 from separatrix.papers.parity.neurons import Neuron, mixed, starting_bias
