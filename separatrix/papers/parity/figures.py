@@ -147,7 +147,7 @@ def _in_k(scale: Scale) -> Study:
     return Study(
         task=[d_a(3 * k, k) for k in KS],
         learners={NETWORK: network(), **{label: ridge_methods(1)[label] for label in INFINITE}},
-        train_size=(4, 16, 64, 128, 256, 512, 1024, 2048, 4096) if paper else (4, 16, 64, 256, 1024, 2048),
+        train_size=(4, 16, 64, 128, 256, 512, 1024, 2048, 4096) if paper else (8, 32, 128, 512, 2048),
         seeds=3,
         tune={
             "learning_rate": Grid((3e-3, 1e-2)),
@@ -155,7 +155,7 @@ def _in_k(scale: Scale) -> Study:
             "ridge": Grid((1e-5,)),
             "bandwidth": Grid((8.0, 16.0)) if paper else Grid((8.0,)),
             "bias_variance": Grid((1.0,)),
-            "degree": Grid((1, 3, 5, 7)),
+            "degree": Grid((1, 3, 5, 7)) if paper else Grid((3, 5, 7)),
         },
         procedure=PROCEDURE,
         name=f"parity/study-k ({scale})",
