@@ -1,18 +1,18 @@
 """Daniely & Malach, *Learning Parities with Neural Networks*.
 
-=====================================  ==================================================================
+=====================================  ===========================================================
 in the paper                           here
-=====================================  ==================================================================
+=====================================  ===========================================================
 Section 2, Theorem 1 (Forster)         :func:`.embeddings.theorem_1`, ``parity/theorem-1``
 Section 4.1, Lemmas 3, 4, 5            :mod:`.irrelevant`, ``parity/lemma-3``, ``parity/lemma-4``, ``parity/lemma-5``
 Section 4.1, Lemmas 6, 7               :mod:`.relevant`, ``parity/lemma-6``, ``parity/lemma-7``
 Section 4.1, Lemmas 8, 9               :mod:`.features`, ``parity/lemma-8``, ``parity/lemma-9``
 Section 4.1, Lemma 10                  :func:`.separator.lemma_10`, ``parity/lemma-10``
 Section 4.1, the first step, drawn     :class:`.pictures.FirstStep`, ``parity/first-step``
-Abstract, Section 5 (no experiments)   :mod:`.figures`, :mod:`.claims`: ``parity/study-samples``, ``-svm``, ``-uniform``,
-                                       ``-features``, ``-k``, ``-mixture``, ``-two-phase``
-Linear classifiers of the bits         :func:`.linear.best_linear_error`: the least error that one can have, exactly
-=====================================  ==================================================================
+Abstract, Section 5 (no experiments)   :mod:`.figures`, :mod:`.claims`: ``parity/study-samples``, ``-svm``,
+                                       ``-uniform``, ``-features``, ``-k``, ``-mixture``, ``-two-phase``
+Linear classifiers of the bits         :func:`.linear.best_linear_error`: their least error, exactly
+=====================================  ===========================================================
 
 The task D_A is :class:`separatrix.tasks.SparseParity`, the network :class:`separatrix.learners.PairedFCN` and its
 descent :class:`separatrix.learners.TwoPhase`; :mod:`.neurons` has the first step in closed form.
