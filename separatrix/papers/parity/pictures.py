@@ -101,7 +101,8 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
         "k:Q", scale=alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False), axis=alt.Axis(values=ks, grid=False)
     )
     top = 2 * max(limit for by_k in costs.limits.values() for limit in by_k.values())
-    axis = alt.Axis(format="~s", domain=False, ticks=False)
+    decades = [10**i for i in range(math.floor(math.log10(top)) + 1)]
+    axis = alt.Axis(values=decades, format=",~f", domain=False, ticks=False)
     scale = alt.Scale(type="log", domain=[1, top], nice=False, clamp=True)
     y = alt.Y("cost:Q", title=words, scale=scale, axis=axis)
     base = alt.Chart(width=330, height=220).encode(x=x, y=y, color=colour)
@@ -116,7 +117,8 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
         .encode(text="learner:N", y=alt.Y("at:Q", scale=scale)),
     ]
     subtitle = "dots: medians of the seeds; arrows: more than was tried; dashed: fitted a e^(b k)"
-    return alt.layer(*layers).properties(title=alt.Title(f"what an error of {REACHED:g} takes", subtitle=subtitle))
+    title = alt.Title(f"what an error of {REACHED:g} takes", subtitle=subtitle)
+    return alt.LayerChart(layer=layers, title=title)
 
 
 def _k(row: dict[str, Any]) -> float:
@@ -186,7 +188,7 @@ def first_step_picture(n: int, k: int, q: int, seed: int = 0) -> alt.TopLevelMix
         bits = alt.X("bit:O", axis=alt.Axis(values=[1, k, shown], title=f"bit (1 to {k} are A)", labelAngle=0))
         cells = alt.Chart(alt.InlineData(rows)).mark_rect().encode(x=bits, y=neurons, color=colour)
         down = below.encode(x=alt.X("bit:O", bandPosition=1))
-        return alt.layer(cells, across, down).properties(width=340, height=360, title=title)
+        return alt.LayerChart(layer=[cells, across, down], width=340, height=360, title=title)
 
     moved = [{"neuron": i + 1, "bias": float(value)} for i, value in enumerate(step.bias)]
     along = alt.X("bias:Q", title="change of the bias / u", axis=alt.Axis(tickCount=4, grid=True))
