@@ -77,7 +77,7 @@ def _samples(scale: Scale) -> Study:
     paper = scale == "paper"
     return Study(
         task=d_a(N, K),
-        learners={NETWORK: network(), **ridge_methods(4096 if paper else 1024)},
+        learners={NETWORK: network(), **ridge_methods(16_384 if paper else 1024)},
         train_size=(256, 512, 1024, 2048, 4096) if paper else (256, 512, 1024),
         seeds=3,
         tune=_network_grids(scale) | _kernel_grids(scale),
@@ -120,7 +120,7 @@ def _uniform(scale: Scale) -> Study:
 def _features(scale: Scale) -> Study:
     """n = 2k, the least at which Theorem 1's bound is 2^(k/3), and more samples than features."""
     paper = scale == "paper"
-    counts = [2**i for i in range(1, 12 if paper else 11)]
+    counts = [2**i for i in range(1, 13 if paper else 11)]
     widths = [2**i for i in range(1, 7)] if paper else (2, 8, 32)
     return Study(
         task=[d_a(2 * k, k) for k in KS],
@@ -128,7 +128,7 @@ def _features(scale: Scale) -> Study:
             NETWORK: [network(width) for width in widths],
             "random ReLU features": [kernels.KernelRidge(kernels.RandomReLU(count)) for count in counts],
         },
-        train_size=8192 if paper else 4096,
+        train_size=16_384 if paper else 4096,
         seeds=3,
         tune={
             "learning_rate": Grid((3e-3, 1e-2)),
