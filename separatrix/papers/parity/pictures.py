@@ -50,12 +50,14 @@ def error_and_uniform(result: Result, title: str, k: int) -> alt.TopLevelMixin:
 
 
 def size_and_cost(result: Result, axis: str | Sequence[str], title: str, words: str) -> alt.TopLevelMixin:
-    """The error on the uniform component against the size, a panel a k, and the size that it takes against k."""
+    """The error on the uniform component against the size, a panel a k (but k = 1, which is linear), and the size that
+    it takes against k.
+    """
     import altair as alt
 
     from separatrix.studies.charts import curve_chart
 
-    ks = sorted({int(task.k) for task in result.study.tasks})  # type: ignore[attr-defined]
+    ks = sorted({int(task.k) for task in result.study.tasks} - {1})  # type: ignore[attr-defined]
     charts: list[Any] = [
         curve_chart(
             result.curve(axis, UNIFORM, where={"k": k}),
@@ -84,6 +86,7 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
 
     labels = list(costs.by_label)
     colour = alt.Color("learner:N", scale=alt.Scale(domain=labels, range=list(PALETTE[: len(labels)])), legend=None)
+    top = 2 * max(limit for by_k in costs.limits.values() for limit in by_k.values())
     seeds, medians, arrows, lines = [], [], [], []
     for label, by_k in costs.by_label.items():
         for k, values in by_k.items():
@@ -95,12 +98,12 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
                 arrows.append({"learner": label, "k": k, "cost": costs.limits[label][k]})
         law = costs.law(label)
         if law is not None:
-            lines += [{"learner": label, "k": k, "cost": law.at(k)} for k in np.linspace(min(by_k), max(by_k), 25)]
+            drawn = [(k, law.at(k)) for k in np.linspace(min(by_k), max(by_k), 49)]
+            lines += [{"learner": label, "k": k, "cost": cost} for k, cost in drawn if 1 <= cost <= top]
     ks = sorted({k for by_k in costs.by_label.values() for k in by_k})
     x = alt.X(
         "k:Q", scale=alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False), axis=alt.Axis(values=ks, grid=False)
     )
-    top = 2 * max(limit for by_k in costs.limits.values() for limit in by_k.values())
     decades = [10**i for i in range(math.floor(math.log10(top)) + 1)]
     axis = alt.Axis(values=decades, format=",~f", domain=False, ticks=False)
     scale = alt.Scale(type="log", domain=[1, top], nice=False, clamp=True)
