@@ -56,7 +56,7 @@ def ridge_methods(features: int) -> dict[str, Learner]:
 
 def _network_grids(scale: Scale) -> dict[str, Grid]:
     decays = Grid((0.03, 0.1, 0.3), extensions=1) if scale == "paper" else Grid((0.1,))
-    return {"learning_rate": Grid((3e-3, 1e-2)), "weight_decay": decays}
+    return {"learning_rate": Grid((3e-3, 1e-2), extensions=1 if scale == "paper" else 0), "weight_decay": decays}
 
 
 def _kernel_grids(scale: Scale) -> dict[str, Grid]:
@@ -79,7 +79,7 @@ def _samples(scale: Scale) -> Study:
         task=d_a(N, K),
         learners={NETWORK: network(), **ridge_methods(16_384 if paper else 1024)},
         train_size=(256, 512, 1024, 2048, 4096) if paper else (256, 512, 1024),
-        seeds=3,
+        seeds=5 if paper else 3,
         tune=_network_grids(scale) | _kernel_grids(scale),
         procedure=PROCEDURE,
         name=f"parity/study-samples ({scale})",
@@ -97,7 +97,7 @@ def _svm(scale: Scale) -> Study:
             "polynomial kernel, SVM": kernels.KernelSVM(kernels.Polynomial(offset=0.0)),
         },
         train_size=(256, 512, 1024, 2048) if paper else (256, 512),
-        seeds=3,
+        seeds=5 if paper else 3,
         tune={"penalty": Grid((1e-2, 100.0), extensions=1 if paper else 0)} | grids,
         procedure=PROCEDURE,
         name=f"parity/study-svm ({scale})",
@@ -110,7 +110,7 @@ def _uniform(scale: Scale) -> Study:
         task=d_a(N, K, 0.0),
         learners={NETWORK: network(), **{label: ridge_methods(1)[label] for label in INFINITE}},
         train_size=(128, 256, 512, 1024, 2048) if paper else (256, 512, 1024),
-        seeds=3,
+        seeds=5 if paper else 3,
         tune=_network_grids(scale) | {name: values for name, values in _kernel_grids(scale).items() if name != "bias"},
         procedure=PROCEDURE,
         name=f"parity/study-uniform ({scale})",
@@ -129,10 +129,10 @@ def _features(scale: Scale) -> Study:
             "random ReLU features": [kernels.KernelRidge(kernels.RandomReLU(count)) for count in counts],
         },
         train_size=16_384 if paper else 4096,
-        seeds=3,
-        tune={
-            "learning_rate": Grid((3e-3, 1e-2)),
-            "weight_decay": Grid((1e-2,)),
+        seeds=5 if paper else 3,
+        tune=_network_grids(scale)
+        | {
+            "weight_decay": Grid((1e-2, 1e-1), extensions=1) if paper else Grid((1e-2,)),
             "ridge": Grid((1e-8, 1e-4)) if paper else Grid((1e-6,)),
             "bias": Grid((2.0, 6.0)) if paper else Grid((3.0,)),
         },
@@ -148,13 +148,12 @@ def _in_k(scale: Scale) -> Study:
         task=[d_a(3 * k, k) for k in KS],
         learners={NETWORK: network(), **{label: ridge_methods(1)[label] for label in INFINITE}},
         train_size=(4, 16, 64, 128, 256, 512, 1024, 2048, 4096) if paper else (8, 32, 128, 512, 2048),
-        seeds=3,
-        tune={
-            "learning_rate": Grid((3e-3, 1e-2)),
-            "weight_decay": Grid((0.1,)),
-            "ridge": Grid((1e-5,)),
-            "bandwidth": Grid((8.0, 16.0)) if paper else Grid((8.0,)),
-            "bias_variance": Grid((1.0,)),
+        seeds=5 if paper else 3,
+        tune=_network_grids(scale)
+        | {
+            "ridge": Grid((1e-6, 1e-3)) if paper else Grid((1e-5,)),
+            "bandwidth": Grid((4.0, 8.0, 16.0)) if paper else Grid((8.0,)),
+            "bias_variance": Grid((1.0, 4.0)) if paper else Grid((1.0,)),
             "degree": Grid((1, 3, 5, 7)) if paper else Grid((3, 5, 7)),
         },
         procedure=PROCEDURE,
@@ -174,7 +173,10 @@ def _mixture(scale: Scale) -> Study:
         },
         train_size=size,
         seeds=5 if paper else 3,
-        tune={"learning_rate": Grid((1e-2, 2e-1)), "weight_decay": Grid((1e-3, 1e-1))},
+        tune={
+            "learning_rate": Grid((3e-3, 1e-2, 1e-1, 3e-1) if paper else (1e-2, 2e-1)),
+            "weight_decay": Grid((1e-3, 1e-2, 1e-1) if paper else (1e-3, 1e-1)),
+        },
         procedure=PROCEDURE,
         name=f"parity/study-mixture ({scale})",
     )
