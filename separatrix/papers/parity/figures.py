@@ -62,14 +62,14 @@ def _network_grids(scale: Scale) -> dict[str, Grid]:
 def _kernel_grids(scale: Scale) -> dict[str, Grid]:
     """Bandwidths and biases are to be seen beside sqrt n, the size of an input; the grids grow where it helps."""
     if scale == "quick":
-        few = {"ridge": (1e-6, 1.0), "bandwidth": (8.0,), "bias_variance": (1.0,), "bias": (8.0,), "degree": (3, 5)}
+        few = {"ridge": (1e-6, 1.0), "bandwidth": (8.0,), "bias_variance": (1.0,), "bias": (8.0,), "degree": (1, 5)}
         return {name: Grid(values) for name, values in few.items()}
     return {
         "ridge": Grid((1e-4, 1.0), extensions=1),
         "bandwidth": Grid((8.0, 16.0), extensions=1),
         "bias_variance": Grid((1.0, 4.0), extensions=1),
         "bias": Grid((4.0, 12.0), extensions=1),
-        "degree": Grid((3, 5, 7)),
+        "degree": Grid((1, 3, 5, 7)),
     }
 
 
@@ -78,7 +78,7 @@ def _samples(scale: Scale) -> Study:
     return Study(
         task=d_a(N, K),
         learners={NETWORK: network(), **ridge_methods(16_384 if paper else 1024)},
-        train_size=(256, 512, 1024, 2048, 4096) if paper else (256, 512, 1024),
+        train_size=(256, 512, 1024, 2048, 4096) if paper else (256, 1024, 2048),
         seeds=5 if paper else 3,
         tune=_network_grids(scale) | _kernel_grids(scale),
         procedure=PROCEDURE,
@@ -109,7 +109,7 @@ def _uniform(scale: Scale) -> Study:
     return Study(
         task=d_a(N, K, 0.0),
         learners={NETWORK: network(), **{label: ridge_methods(1)[label] for label in INFINITE}},
-        train_size=(128, 256, 512, 1024, 2048) if paper else (256, 512, 1024),
+        train_size=(128, 256, 512, 1024, 2048) if paper else (256, 1024, 2048),
         seeds=5 if paper else 3,
         tune=_network_grids(scale) | {name: values for name, values in _kernel_grids(scale).items() if name != "bias"},
         procedure=PROCEDURE,
