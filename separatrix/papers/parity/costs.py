@@ -47,9 +47,6 @@ class Costs:
         }
         return found, self.limits[linear[0]]
 
-    def compared(self, found: Mapping[float, list[float]], limits: Mapping[float, float]) -> Comparison:
-        return compare_laws(list(found), list(found.values()), limits=limits)
-
     def law(self, label: str) -> GrowthLaw | None:
         """The exponential law of the places that were reached; None where these are fewer than two."""
         try:
@@ -81,7 +78,7 @@ def grows(axis: str | Sequence[str], which: str, kind: str) -> Callable[[Result]
         else:
             found, limits = all_costs.by_label[which], all_costs.limits[which]
         try:
-            laws = all_costs.compared(found, limits)
+            laws = compare_laws(list(found), list(found.values()), limits=limits)
         except InputError as few:
             return Verdict("inconclusive", {"seeds": found, "limits": limits, "missing": str(few)})
         outcome: Outcome = "inconclusive"
