@@ -214,8 +214,8 @@ def _slopes(t: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _left_over(t: np.ndarray, y: np.ndarray, missed_at: np.ndarray, limits: np.ndarray) -> np.ndarray:
     """For each row of y the least sum, over lines, of the squared residuals on t and of the squares by which the line
-    stays below the limits at ``missed_at``. The best line is the regression on t and on the places where it stays below:
-    one of the candidates, and none of the others has a smaller sum.
+    stays below the limits at ``missed_at``. The best line is the regression on t and on the places where it stays
+    below: one of the candidates, and none of the others has a smaller sum.
     """
     best = np.full(len(y), np.inf)
     for below in itertools.product((False, True), repeat=len(limits)):
