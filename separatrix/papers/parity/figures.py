@@ -96,9 +96,9 @@ def _svm(scale: Scale) -> Study:
             "Gaussian kernel, SVM": kernels.KernelSVM(kernels.Gaussian()),
             "polynomial kernel, SVM": kernels.KernelSVM(kernels.Polynomial(offset=0.0)),
         },
-        train_size=(256, 512, 1024, 2048) if paper else (256, 512),
+        train_size=(256, 512, 1024, 2048) if paper else (256, 1024),
         seeds=5 if paper else 3,
-        tune={"penalty": Grid((1e-2, 100.0), extensions=1 if paper else 0)} | grids,
+        tune={"penalty": Grid((1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0) if paper else (1e-2, 1e-1, 1.0, 100.0))} | grids,
         procedure=PROCEDURE,
         name=f"parity/study-svm ({scale})",
     )
