@@ -128,6 +128,18 @@ def test_verdicts_at_the_largest_sample(end, outcome):
     assert verdict("linear-methods-fail", result).outcome == "supported"
 
 
+@pytest.mark.parametrize(
+    ("without", "half", "outcome"),
+    [(0.4, 0.01, "supported"), (0.2, 0.4, "refuted"), (0.01, 0.01, "refuted"), (0.3, 0.3, "inconclusive")],
+)
+def test_the_verdict_on_the_second_component(without, half, outcome):
+    result = made({5: {f"{NETWORK}, Adam": {0.0: without, 0.5: half}}}, seeds=3)
+    found = verdict("second-component-helps-adam", result)
+    assert found.outcome == outcome
+    small = [weight for weight, error in ((0.0, without), (0.5, half)) if error == 0.01]
+    assert found.evidence[f"{NETWORK}, Adam"]["small_at"] == small
+
+
 def test_the_luckiest_choice_of_a_linear_method_is_what_counts():
     """Not the one that validation chose: any that was tried, by its error on the test sample."""
     task = sx.tasks.SparseParity(n=6, k=3, scale="bits")

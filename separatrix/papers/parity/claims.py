@@ -204,7 +204,7 @@ def _second_component_helps(label: str) -> Callable[[Result], Verdict]:
         outcome: Outcome = "inconclusive"
         if half.high < without.low:
             outcome = "supported"
-        elif half.low > without.high:
+        elif half.low > without.high or without.high < SMALL:
             outcome = "refuted"
         return Verdict(
             outcome, {"without": _interval(at[0.0]), "half": _interval(at[0.5]), **_learnable_weights(result)}
@@ -218,7 +218,7 @@ MIXTURE = tuple(
         f"parity/second-component-helps-{name}",
         f"The second component makes the parity learnable by gradient descent ({words})",
         "the 95% interval of the error on the uniform component lies, at the weight 1/2 of the second component, below "
-        "the one at the weight 0; refuted if above",
+        f"the one at the weight 0; refuted if above, or if the one at the weight 0 lies below {SMALL} already",
         _second_component_helps(label),
     )
     for name, words, label in (("adam", "Adam", f"{NETWORK}, Adam"), ("sgd", "plain SGD", f"{NETWORK}, SGD"))

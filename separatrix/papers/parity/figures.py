@@ -164,7 +164,7 @@ def _in_k(scale: Scale) -> Study:
 def _mixture(scale: Scale) -> Study:
     paper = scale == "paper"
     weights = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16) if paper else (0.0, 1 / 4, 1 / 2, 7 / 8)
-    n, size = (40, 4096) if paper else (20, 1024)
+    n, size = (40, 4096) if paper else (20, 2048)
     return Study(
         task=[d_a(n, K, weight) for weight in weights],
         learners={
