@@ -60,12 +60,20 @@ def _network_grids(scale: Scale) -> dict[str, Grid]:
 
 
 def _kernel_grids(scale: Scale) -> dict[str, Grid]:
-    """Bandwidths and biases are to be seen beside sqrt n, the size of an input; the grids grow where it helps."""
+    """Bandwidths and biases are to be seen beside sqrt n, the size of an input; the grids grow where it helps. A large
+    ridge makes of every kernel the majority of the bits that correlate with the label, which few samples can bear.
+    """
     if scale == "quick":
-        few = {"ridge": (1e-6, 1.0), "bandwidth": (8.0,), "bias_variance": (1.0,), "bias": (8.0,), "degree": (1, 5)}
+        few = {
+            "ridge": (1e-6, 1.0, 1e3),
+            "bandwidth": (8.0,),
+            "bias_variance": (1.0,),
+            "bias": (8.0,),
+            "degree": (1, 5),
+        }
         return {name: Grid(values) for name, values in few.items()}
     return {
-        "ridge": Grid((1e-4, 1.0), extensions=1),
+        "ridge": Grid((1e-4, 1.0, 1e2, 1e4), extensions=1),
         "bandwidth": Grid((8.0, 16.0), extensions=1),
         "bias_variance": Grid((1.0, 4.0), extensions=1),
         "bias": Grid((4.0, 12.0), extensions=1),
