@@ -114,7 +114,8 @@ def compare_laws(
     """The power law against the exponential one: which leaves the smaller residuals, in how many resamples of seeds.
 
     ``limits`` gives the budget that was not enough at places where the cost was not reached: a law has a residual
-    there as far as it stays below, and none above. Decided from four such or measured places on, where it is 95%.
+    there as far as it stays below, and none above. Decided where it is 95%, from four places on: measured ones, and
+    those whose limit one of the laws of the measured ones stays below (a limit that both pass says nothing).
 
     >>> compare_laws([1, 2, 3, 4, 5], [[2.0**k] for k in range(1, 6)]).preferred
     'exponential'
@@ -122,7 +123,11 @@ def compare_laws(
     power, exponential = (growth_law(x, samples, kind, centre=centre, seed=seed) for kind in ("power", "exponential"))
     places, values, missed = _uncensored(x, samples, _Centre(centre))
     drawn = _resamples(values, _Centre(centre), seed)
-    known = {place: math.log(limit) for place, limit in (limits or {}).items() if place in missed}
+    known = {
+        place: math.log(limit)
+        for place, limit in (limits or {}).items()
+        if place in missed and min(power.at(place), exponential.at(place)) < limit
+    }
 
     def left_over(kind: Kind) -> np.ndarray:
         return _left_over(_abscissa(places, kind), drawn, _abscissa([*known], kind), np.array([*known.values()]))

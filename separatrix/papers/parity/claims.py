@@ -87,7 +87,7 @@ EXPONENTIAL = (
     f"the cost is where the error on the uniform component comes down to {REACHED}; by seed, at each k, the medians "
     "fitted by a e^(b k) and a k^b, where a place that was not reached counts as at least the largest that was tried: "
     "supported if the stated law leaves the smaller residuals in 95% of the resamples of seeds and four places or more "
-    "are known, refuted the other way round"
+    "say something (see compare_laws), refuted the other way round"
 )
 
 SAMPLES = (

@@ -129,7 +129,7 @@ def _uniform(scale: Scale) -> Study:
 def _features(scale: Scale) -> Study:
     """n = 2k, the least at which Theorem 1's bound is 2^(k/3), and more samples than features."""
     paper = scale == "paper"
-    counts = [2**i for i in range(1, 13 if paper else 11)]
+    counts = [2**i for i in range(1, 13 if paper else 12)]
     widths = [2**i for i in range(1, 7)] if paper else (2, 8, 32)
     return Study(
         task=[d_a(2 * k, k) for k in KS],

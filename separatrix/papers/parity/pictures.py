@@ -95,15 +95,15 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
             if math.isfinite(centre):
                 medians.append({"learner": label, "k": k, "cost": centre})
             else:
-                arrows.append({"learner": label, "k": k, "cost": costs.limits[label][k]})
+                beside = k + 0.13 * (labels.index(label) - (len(labels) - 1) / 2)
+                arrows.append({"learner": label, "k": k, "cost": costs.limits[label][k], "beside": beside})
         law = costs.law(label)
         if law is not None:
             drawn = [(k, law.at(k)) for k in np.linspace(min(by_k), max(by_k), 49)]
             lines += [{"learner": label, "k": k, "cost": cost} for k, cost in drawn if 1 <= cost <= top]
     ks = sorted({k for by_k in costs.by_label.values() for k in by_k})
-    x = alt.X(
-        "k:Q", scale=alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False), axis=alt.Axis(values=ks, grid=False)
-    )
+    x_scale = alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False)
+    x = alt.X("k:Q", scale=x_scale, axis=alt.Axis(values=ks, grid=False))
     decades = [10**i for i in range(math.floor(math.log10(top)) + 1)]
     axis = alt.Axis(values=decades, format=",~f", domain=False, ticks=False)
     scale = alt.Scale(type="log", domain=[1, top], nice=False, clamp=True)
@@ -114,7 +114,9 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
         base.properties(data=alt.InlineData(lines)).mark_line(strokeDash=[4, 3], strokeWidth=1.3, clip=True),
         base.properties(data=alt.InlineData(seeds)).mark_point(size=22, filled=False, strokeWidth=1.1),
         base.properties(data=alt.InlineData(medians)).mark_point(size=62, filled=True, opacity=1),
-        base.properties(data=alt.InlineData(arrows)).mark_text(text="↑", fontSize=20, dy=-6, fontWeight="bold"),
+        base.properties(data=alt.InlineData(arrows))
+        .mark_text(text="↑", fontSize=20, dy=-6, fontWeight="bold")
+        .encode(x=alt.X("beside:Q", scale=x_scale)),
         base.properties(data=alt.InlineData(_apart(ends, top)))
         .mark_text(align="left", dx=14, font=FONT, fontSize=13, fontWeight=600)
         .encode(text="learner:N", y=alt.Y("at:Q", scale=scale)),
