@@ -103,7 +103,7 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
             lines += [{"learner": label, "k": k, "cost": cost} for k, cost in drawn if 1 <= cost <= top]
     ks = sorted({k for by_k in costs.by_label.values() for k in by_k})
     x_scale = alt.Scale(domain=[ks[0] - 0.4, ks[-1] + 0.4], nice=False)
-    x = alt.X("k:Q", scale=x_scale, axis=alt.Axis(values=ks, grid=False))
+    x = alt.X("k:Q", title="k", scale=x_scale, axis=alt.Axis(values=ks, grid=False))
     decades = [10**i for i in range(math.floor(math.log10(top)) + 1)]
     axis = alt.Axis(values=decades, format=",~f", domain=False, ticks=False)
     scale = alt.Scale(type="log", domain=[1, top], nice=False, clamp=True)
@@ -116,9 +116,9 @@ def cost_chart(costs: Costs, words: str) -> alt.LayerChart:
         base.properties(data=alt.InlineData(medians)).mark_point(size=62, filled=True, opacity=1),
         base.properties(data=alt.InlineData(arrows))
         .mark_text(text="↑", fontSize=20, dy=-6, fontWeight="bold")
-        .encode(x=alt.X("beside:Q", scale=x_scale)),
+        .encode(x=alt.X("beside:Q", title="k", scale=x_scale)),
         base.properties(data=alt.InlineData(_apart(ends, top)))
-        .mark_text(align="left", dx=14, font=FONT, fontSize=13, fontWeight=600)
+        .mark_text(align="left", dx=22, font=FONT, fontSize=13, fontWeight=600)
         .encode(text="learner:N", y=alt.Y("at:Q", scale=scale)),
     ]
     subtitle = "dots: medians of the seeds; arrows: more than was tried; dashed: fitted a e^(b k)"
