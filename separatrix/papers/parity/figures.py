@@ -79,6 +79,7 @@ def _kernel_grids(scale: Scale) -> dict[str, Grid]:
         "bias_variance": Grid((1.0, 4.0), extensions=1),
         "bias": Grid((4.0, 12.0), extensions=1),
         "degree": Grid((1, 3, 5, 7)),
+        "center": Grid((False, True)),
     }
 
 
@@ -89,7 +90,7 @@ def _samples(scale: Scale) -> Study:
         learners={NETWORK: network(), **ridge_methods(16_384 if paper else 1024)},
         train_size=(256, 512, 1024, 2048, 4096) if paper else (256, 1024, 2048),
         seeds=5 if paper else 3,
-        tune=_network_grids(scale) | _kernel_grids(scale) | {"center": Grid((False, True))},
+        tune=_network_grids(scale) | _kernel_grids(scale),
         procedure=PROCEDURE,
         name=f"parity/study-samples ({scale})",
     )
@@ -97,7 +98,7 @@ def _samples(scale: Scale) -> Study:
 
 def _svm(scale: Scale) -> Study:
     paper = scale == "paper"
-    grids = {name: values for name, values in _kernel_grids(scale).items() if name not in ("ridge", "bias")}
+    grids = {name: values for name, values in _kernel_grids(scale).items() if name not in ("ridge", "bias", "center")}
     return Study(
         task=d_a(N, K),
         learners={
