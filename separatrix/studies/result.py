@@ -14,8 +14,13 @@ import polars as pl
 from separatrix.errors import InputError, unknown
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
+<<<<<<< HEAD
 from separatrix.studies.intervals import Summary, error_interval, mean_interval
 from separatrix.studies.tuning import Choice, Condition
+=======
+from separatrix.studies.intervals import error_interval, mean_interval
+from separatrix.studies.tuning import STEPS, Choice, Condition, criterion_of, steps_to_target
+>>>>>>> main
 
 if TYPE_CHECKING:
     from separatrix.studies.study import Study
@@ -39,7 +44,7 @@ class Result:
 
     def chosen(self, condition: Condition) -> Choice:
         """The hyperparameters of a condition."""
-        return condition.best(self.records, f"{self.study.select}_error")
+        return condition.best(self.records, criterion_of(self.study.select))
 
     def rows(self, condition: Condition) -> list[Mapping[str, Any]]:
         """The records of a condition's chosen hyperparameters, a seed each, without those that failed."""
@@ -87,9 +92,15 @@ class Result:
     ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
+<<<<<<< HEAD
         ``x`` is ``train_size`` or any number in the task, the learner or the procedure (of several names the first that
         a learner has: neurons ``q`` of one, features ``N`` of another); ``where`` keeps the conditions whose fields
         have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+=======
+        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; ``where`` keeps the conditions
+        whose fields have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+        Beside the records' columns ``y`` may be ``steps_to_target``, infinite for a training that did not get there.
+>>>>>>> main
         """
         names = (x,) if isinstance(x, str) else tuple(x)
         points: dict[str, list[Point]] = {}
@@ -167,6 +178,8 @@ def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
 
 
 def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
+    if y == STEPS:
+        return steps_to_target(row, condition.cell.procedure)
     if y not in row:
         raise unknown("column", y, row)
     if row[y] is None and row["status"] == "diverged" and y.split(".")[0].endswith("_error"):
