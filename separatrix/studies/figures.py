@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
+Names = str | Sequence[str]
 
 
 class Shown(ABC):
@@ -67,8 +68,8 @@ class Figure(Shown):
     study: Callable[[Scale], Study]
     draw: Callable[[Result], alt.TopLevelMixin]
     claims: Sequence[Claim]
-    x: str | Sequence[str] = "train_size"
-    y: str | Sequence[str] = "test_error"
+    x: Names = "train_size"
+    y: Names = "test_error"
     panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
@@ -79,22 +80,14 @@ class Figure(Shown):
         self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
     ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
         result = self.study(scale).run(store, workers=workers, progress=progress)
-<<<<<<< HEAD
-        statuses = result.status_counts()
-        return self.draw(result), {
-            "cells": {
-                "planned": result.counts["planned"],
-                "reused": result.counts["reused"],
-                "ran": result.counts["ran"],
-                "diverged": statuses["diverged"],
-                "failed": statuses["failed"],
-            },
-            "series": _series(self, result),
-            "axes": {name: " or ".join(_names(of)) for name, of in (("x", self.x), ("y", self.y))},
-=======
-        series = [row for panel, where in self.panels.items() for row in _series(panel, result, self.x, self.y, where)]
+        ys = _names(self.y)
+        panels = [
+            (", ".join(part for part in (panel, y if len(ys) > 1 else "") if part), y, where)
+            for y in ys
+            for panel, where in self.panels.items()
+        ]
+        series = [row for panel, y, where in panels for row in _series(panel, result, self.x, y, where)]
         return self.draw(result), _found([result], series, self.x, self.y) | {
->>>>>>> main
             "chosen": _chosen(result),
             "claims": [_verdict(claim, result) for claim in self.claims],
         }
@@ -203,25 +196,7 @@ def _made() -> dict[str, str]:
     }
 
 
-<<<<<<< HEAD
-def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
-    several = _names(figure.y)
-    return [
-        ({"panel": name} if name else {}) | row
-        for y in several
-        for panel, where in figure.panels.items()
-        for name in [", ".join(part for part in (panel, y if len(several) > 1 else "") if part)]
-        for row in result.curve(figure.x, y, where=where).series()
-    ]
-
-
-def _names(of: str | Sequence[str]) -> tuple[str, ...]:
-    return (of,) if isinstance(of, str) else tuple(of)
-
-
-def _verdict(claim: Claim, result: Result) -> dict[str, Any]:
-=======
-def _found(results: Sequence[Result], series: list[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
+def _found(results: Sequence[Result], series: list[dict[str, Any]], x: Names, y: Names) -> dict[str, Any]:
     """What a summary says of the trainings behind a figure."""
     statuses = sum((result.status_counts() for result in results), Counter[str]())
     counts = sum((result.counts for result in results), Counter[str]())
@@ -229,18 +204,23 @@ def _found(results: Sequence[Result], series: list[dict[str, Any]], x: str, y: s
         "cells": {name: counts[name] for name in ("planned", "reused", "ran")}
         | {name: statuses[name] for name in ("diverged", "failed")},
         "series": series,
-        "axes": {"x": x, "y": y},
+        "axes": {"x": " or ".join(_names(x)), "y": " or ".join(_names(y))},
         "select": results[0].study.select,
         "on_edge": [place for result in results for place in result.on_edge()],
     }
 
 
-def _series(panel: str, result: Result, x: str, y: str, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def _names(of: Names) -> tuple[str, ...]:
+    return (of,) if isinstance(of, str) else tuple(of)
+
+
+def _series(
+    panel: str, result: Result, x: Names, y: str, where: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
     return [({"panel": panel} if panel else {}) | row for row in result.curve(x, y, where=where).series()]
 
 
 def _verdict(claim: Claim, result: Any) -> dict[str, Any]:
->>>>>>> main
     try:
         verdict = claim.decide(result)
     except InputError as missing:  # a learner without a single record

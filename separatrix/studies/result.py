@@ -14,13 +14,8 @@ import polars as pl
 from separatrix.errors import InputError, unknown
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
-<<<<<<< HEAD
 from separatrix.studies.intervals import Summary, error_interval, mean_interval
-from separatrix.studies.tuning import Choice, Condition
-=======
-from separatrix.studies.intervals import error_interval, mean_interval
 from separatrix.studies.tuning import STEPS, Choice, Condition, criterion_of, steps_to_target
->>>>>>> main
 
 if TYPE_CHECKING:
     from separatrix.studies.study import Study
@@ -92,15 +87,10 @@ class Result:
     ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
-<<<<<<< HEAD
         ``x`` is ``train_size`` or any number in the task, the learner or the procedure (of several names the first that
         a learner has: neurons ``q`` of one, features ``N`` of another); ``where`` keeps the conditions whose fields
         have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
-=======
-        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; ``where`` keeps the conditions
-        whose fields have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
         Beside the records' columns ``y`` may be ``steps_to_target``, infinite for a training that did not get there.
->>>>>>> main
         """
         names = (x,) if isinstance(x, str) else tuple(x)
         points: dict[str, list[Point]] = {}
