@@ -201,7 +201,9 @@ def _name(column: str) -> str:
 
 
 def _format(rows: Sequence[Mapping[str, Any]]) -> str:
-    return "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",~g"
+    return (
+        "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",.6~g"
+    )  # without digits Vega rounds ticks to its own steps
 
 
 def _cycled(values: Sequence[str], count: int) -> list[str]:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
+Names = str | Sequence[str]
 
 
 class Shown(ABC):
@@ -58,7 +59,8 @@ class Shown(ABC):
 class Figure(Shown):
     """A figure of a paper (or one that it should have had) as a study at either scale.
 
-    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel.
+    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel; of several ``y``
+    each has such panels of its own.
     """
 
     id: str
@@ -66,8 +68,8 @@ class Figure(Shown):
     study: Callable[[Scale], Study]
     draw: Callable[[Result], alt.TopLevelMixin]
     claims: Sequence[Claim]
-    x: str = "train_size"
-    y: str = "test_error"
+    x: Names = "train_size"
+    y: Names = "test_error"
     panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
@@ -78,7 +80,13 @@ class Figure(Shown):
         self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
     ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
         result = self.study(scale).run(store, workers=workers, progress=progress)
-        series = [row for panel, where in self.panels.items() for row in _series(panel, result, self.x, self.y, where)]
+        ys = _names(self.y)
+        panels = [
+            (", ".join(part for part in (panel, y if len(ys) > 1 else "") if part), y, where)
+            for y in ys
+            for panel, where in self.panels.items()
+        ]
+        series = [row for panel, y, where in panels for row in _series(panel, result, self.x, y, where)]
         return self.draw(result), _found([result], series, self.x, self.y) | {
             "chosen": _chosen(result),
             "claims": [_verdict(claim, result) for claim in self.claims],
@@ -188,7 +196,7 @@ def _made() -> dict[str, str]:
     }
 
 
-def _found(results: Sequence[Result], series: list[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
+def _found(results: Sequence[Result], series: list[dict[str, Any]], x: Names, y: Names) -> dict[str, Any]:
     """What a summary says of the trainings behind a figure."""
     statuses = sum((result.status_counts() for result in results), Counter[str]())
     counts = sum((result.counts for result in results), Counter[str]())
@@ -196,13 +204,19 @@ def _found(results: Sequence[Result], series: list[dict[str, Any]], x: str, y: s
         "cells": {name: counts[name] for name in ("planned", "reused", "ran")}
         | {name: statuses[name] for name in ("diverged", "failed")},
         "series": series,
-        "axes": {"x": x, "y": y},
+        "axes": {"x": " or ".join(_names(x)), "y": " or ".join(_names(y))},
         "select": results[0].study.select,
         "on_edge": [place for result in results for place in result.on_edge()],
     }
 
 
-def _series(panel: str, result: Result, x: str, y: str, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+def _names(of: Names) -> tuple[str, ...]:
+    return (of,) if isinstance(of, str) else tuple(of)
+
+
+def _series(
+    panel: str, result: Result, x: Names, y: str, where: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
     return [({"panel": panel} if panel else {}) | row for row in result.curve(x, y, where=where).series()]
 
 

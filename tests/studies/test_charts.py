@@ -107,6 +107,12 @@ def test_saved_in_four_formats_that_load_nothing(tmp_path):
     assert specification_of(page)["title"]["text"] == "test error against training examples"
 
 
+def test_ticks_between_whole_numbers_are_printed_in_full(tmp_path):
+    chart = curve_chart(curve(["a"], sizes=(0.0, 0.0625, 0.25, 0.875)), log_x=False)
+    text = save_chart(chart, tmp_path / "figure")[0].read_text()
+    assert all(f">{tick}<" in text for tick in ("0.0625", "0.25", "0.875"))
+
+
 def test_spread_keeps_labels_apart_in_order_and_inside():
     places = [5.0, 5.0, 5.0, 7.0, 90.0, 99.0, 100.0]
     found = spread(places, 10.0, 100.0)
