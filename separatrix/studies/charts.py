@@ -201,9 +201,8 @@ def _name(column: str) -> str:
 
 
 def _format(rows: Sequence[Mapping[str, Any]]) -> str:
-    return (
-        "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",.6~g"
-    )  # without digits Vega rounds ticks to its own steps
+    # without digits Vega rounds ticks to its own steps
+    return "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",.6~g"
 
 
 def _cycled(values: Sequence[str], count: int) -> list[str]:
