@@ -31,6 +31,7 @@ _LABEL_GAP = 17.0
 _BELOW = 30.0
 _NAMES = {
     "train_size": "training examples",
+    "parameters": "trained parameters",
     "test_error": "test error",
     "validation_error": "validation error",
     "train_error": "training error",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from separatrix.errors import InputError, unknown
+from separatrix.learners import Trained
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import error_interval, mean_interval
@@ -87,8 +88,9 @@ class Result:
     ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
-        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; ``where`` keeps the conditions
-        whose fields have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+        ``x`` is ``train_size``, ``parameters`` (how many a network trains) or any number in the task, the learner or
+        the procedure; ``where`` keeps the conditions whose fields have these values. A diverged training counts as an
+        error of 1/2 (a coin) in a classification.
         """
         points: dict[str, list[Point]] = {}
         for condition in self.conditions:
@@ -190,6 +192,8 @@ def _coordinate(condition: Condition, name: str) -> float:
 def _field(condition: Condition, name: str) -> Any:
     """A field of the condition's cell by its name, wherever it lies."""
     cell = condition.cell
+    if name == "parameters" and isinstance(cell.learner, Trained):
+        return cell.learner.parameter_count(cell.task.input_shape, cell.task.output_shape)
     columns = {"train_size": cell.train_size}
     columns |= flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
     matches = [path for path in columns if path == name or path.rsplit(".", 1)[-1] == name]

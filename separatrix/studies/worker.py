@@ -13,7 +13,9 @@ from multiprocessing.connection import Connection
 
 
 def _initialise_jax_with_one_thread(core: int) -> None:
-    """JAX sizes its thread pool by the cores it may use when it starts; afterwards all are allowed again."""
+    """JAX sizes its thread pool by the cores it may use when it starts; afterwards all are allowed again, to every
+    thread that was started meanwhile: else the workers of two runs on one machine would crowd on the same cores.
+    """
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
     if cores:
         os.sched_setaffinity(0, {cores[core % len(cores)]})
@@ -24,7 +26,8 @@ def _initialise_jax_with_one_thread(core: int) -> None:
     use_compilation_cache()
     jax.devices()
     if cores:
-        os.sched_setaffinity(0, cores)
+        for thread in os.listdir("/proc/self/task"):
+            os.sched_setaffinity(int(thread), cores)
 
 
 def main(descriptor: int, core: int, folder: str) -> None:

@@ -18,13 +18,7 @@ if TYPE_CHECKING:
     from separatrix.studies.result import Result
 
 Places = Literal["middle", "far"]
-STRIDES = (8, 1)
 BATCH = 128
-
-
-def at_stride(stride: int) -> dict[str, str]:
-    """The labels of the local networks of one stride."""
-    return {name: f"{name} (stride {stride})" for name in ("CNN", "LCN")}
 
 
 def sequences(
@@ -32,7 +26,7 @@ def sequences(
     scale: Scale,
     name: str,
     *,
-    strides: tuple[int, ...] = STRIDES,
+    stride: int = 8,
     composition: str = "cut",
     loss: str = "logistic",
     train_size: int | None = None,
@@ -47,23 +41,21 @@ def sequences(
     """
     paper = scale == "paper"
     units = 1024 if paper else 128
-    counts = (3, 5, 7, 11, 19) if paper else (3, 7)
+    counts = (3, 7, 11, 19) if paper else (3, 7)
     epoch = train_size if paper or train_size is not None else 5_000
 
     def trained(architecture: MLP | StripCNN | StripLCN) -> Trained:
         return Trained(architecture, AdaDelta(batch=BATCH), loss)
 
     learners = {"FCN": trained(MLP((units,)))}
-    for stride in strides:
-        labels = at_stride(stride)
-        learners[labels["CNN"]] = trained(StripCNN(units, stride=stride))
-        learners[labels["LCN"]] = trained(StripLCN(units, stride=stride))
+    learners["CNN"] = trained(StripCNN(units, stride=stride))
+    learners["LCN"] = trained(StripLCN(units, stride=stride))
     apart = {n: 1 if places == "middle" else (n - 1) // 2 for n in counts}
     return Study(
         task=[DigitSequences(n, apart[n], composition=composition) for n in counts],
         learners=learners,
         train_size=epoch,
-        seeds=5 if paper else 2,
+        seeds=3 if paper else 2,
         procedure=Procedure(epochs=30 if paper else 12, test_size=2000 if paper else 1000, validation_size=100),
         name=f"{name} ({scale})",
     )
