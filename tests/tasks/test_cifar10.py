@@ -15,14 +15,12 @@ import pytest
 
 from separatrix.tasks import Photographs, photographs
 from separatrix.tasks.datasets import (
-    CIFAR10,
     Archive,
     Cifar10,
     DataError,
     DataFile,
     NpmPackage,
     Silent,
-    cifar10,
     sources,
 )
 from separatrix.tasks.datasets.cifar10 import Strips, packed, read_records
