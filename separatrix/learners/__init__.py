@@ -6,6 +6,7 @@ from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.images import ImageCNN
 from separatrix.learners.kernels import KernelRidge, KernelSVM
+from separatrix.learners.leaky import LeakyFC
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
@@ -34,6 +35,7 @@ __all__ = [
     "KernelRidge",
     "KernelSVM",
     "Layerwise",
+    "LeakyFC",
     "Learner",
     "LinearSVM",
     "Module",
