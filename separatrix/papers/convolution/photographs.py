@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ DEPTHS = (2, 4, 6)
 BATCH = 128
 EPOCHS = 125
 BUDGETS = (40_000, 100_000, 300_000, 1_000_000, 3_000_000)
-WIDTHS = {
+WIDTHS: Mapping[tuple[str, int], tuple[int, ...]] = {
     ("CNN", 2): (15, 38, 115, 386, 1159),
     ("CNN", 4): (42, 69, 123, 230, 403),
     ("CNN", 6): (30, 50, 88, 164, 286),
@@ -54,7 +55,7 @@ def photographs(scale: Scale) -> Study:
     6 passes of 5000 images drawn anew, fewer parameters, the depths 2 and 4, and one rate, 1e-3.
     """
     paper = scale == "paper"
-    used = slice(1, None) if paper else slice(2)
+    used: slice = slice(1, None) if paper else slice(2)
     algorithm = RMSProp(learning_rate=1e-3, batch=BATCH)
     learners = {
         label(kind, depth): [
