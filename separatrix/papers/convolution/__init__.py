@@ -14,6 +14,8 @@ their training, at any width           :mod:`.descent`, :mod:`.classes`, :mod:`.
 Section 4, Theorem 12                  :func:`.fully_connected.theorem_12`, ``convolution/theorem-12``
 its second moments, three ways         :mod:`.initial_gradient`
 Section 5                              :func:`.unknown_order.section_5`, ``convolution/section-5``
+Section 1, Figure 1                    :mod:`.photographs`, ``convolution/fig1``
+Section 6, Figures 3 and 4             :mod:`.sequences`, ``convolution/fig3``, ``convolution/fig4``
 =====================================  ===========================================================
 
 Symbols: n bits, a k-pattern on the consecutive bits I, q neurons or filters, readout u, first layer w, bias
