@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -77,21 +78,43 @@ class Figure(Shown):
         self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
     ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
         result = self.study(scale).run(store, workers=workers, progress=progress)
-        statuses = result.status_counts()
-        return self.draw(result), {
-            "cells": {
-                "planned": result.counts["planned"],
-                "reused": result.counts["reused"],
-                "ran": result.counts["ran"],
-                "diverged": statuses["diverged"],
-                "failed": statuses["failed"],
-            },
-            "series": _series(self, result),
-            "axes": {"x": self.x, "y": self.y},
+        series = [row for panel, where in self.panels.items() for row in _series(panel, result, self.x, self.y, where)]
+        return self.draw(result), _found([result], series, self.x, self.y) | {
             "chosen": _chosen(result),
-            "select": result.study.select,
-            "on_edge": result.on_edge(),
             "claims": [_verdict(claim, result) for claim in self.claims],
+        }
+
+
+@dataclass(frozen=True)
+class JointFigure(Shown):
+    """A figure of several studies by name, for learners that depend on the task, or for two precisions.
+
+    The studies have one name, that of the plan; ``draw`` and the claims are given all results. Those claims also
+    decide what no study has trained, such as a gradient at the start.
+    """
+
+    id: str
+    statement: str
+    studies: Callable[[Scale], Mapping[str, Study]]
+    draw: Callable[[Mapping[str, Result]], alt.TopLevelMixin]
+    claims: Sequence[Claim]
+    x: str = "train_size"
+    y: str = "test_error"
+    notes: str = ""
+
+    def plan(self, scale: Scale) -> str:
+        return next(iter(self.studies(scale).values())).name
+
+    def make(
+        self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
+    ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
+        results = {
+            name: study.run(store, workers=workers, progress=progress) for name, study in self.studies(scale).items()
+        }
+        series = [row for name, result in results.items() for row in _series(name, result, self.x, self.y)]
+        return self.draw(results), _found(list(results.values()), series, self.x, self.y) | {
+            "chosen": [{"panel": name} | row for name, result in results.items() for row in _chosen(result)],
+            "claims": [_verdict(claim, results) for claim in self.claims],
         }
 
 
@@ -165,15 +188,25 @@ def _made() -> dict[str, str]:
     }
 
 
-def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
-    return [
-        ({"panel": panel} if panel else {}) | row
-        for panel, where in figure.panels.items()
-        for row in result.curve(figure.x, figure.y, where=where).series()
-    ]
+def _found(results: Sequence[Result], series: list[dict[str, Any]], x: str, y: str) -> dict[str, Any]:
+    """What a summary says of the trainings behind a figure."""
+    statuses = sum((result.status_counts() for result in results), Counter[str]())
+    counts = sum((result.counts for result in results), Counter[str]())
+    return {
+        "cells": {name: counts[name] for name in ("planned", "reused", "ran")}
+        | {name: statuses[name] for name in ("diverged", "failed")},
+        "series": series,
+        "axes": {"x": x, "y": y},
+        "select": results[0].study.select,
+        "on_edge": [place for result in results for place in result.on_edge()],
+    }
 
 
-def _verdict(claim: Claim, result: Result) -> dict[str, Any]:
+def _series(panel: str, result: Result, x: str, y: str, where: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    return [({"panel": panel} if panel else {}) | row for row in result.curve(x, y, where=where).series()]
+
+
+def _verdict(claim: Claim, result: Any) -> dict[str, Any]:
     try:
         verdict = claim.decide(result)
     except InputError as missing:  # a learner without a single record

@@ -16,7 +16,7 @@ from separatrix.learners import Trained
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import error_interval, mean_interval
-from separatrix.studies.tuning import Choice, Condition
+from separatrix.studies.tuning import STEPS, Choice, Condition, criterion_of, steps_to_target
 
 if TYPE_CHECKING:
     from separatrix.studies.study import Study
@@ -40,7 +40,7 @@ class Result:
 
     def chosen(self, condition: Condition) -> Choice:
         """The hyperparameters of a condition."""
-        return condition.best(self.records, f"{self.study.select}_error")
+        return condition.best(self.records, criterion_of(self.study.select))
 
     def rows(self, condition: Condition) -> list[Mapping[str, Any]]:
         """The records of a condition's chosen hyperparameters, a seed each, without those that failed."""
@@ -91,6 +91,7 @@ class Result:
         ``x`` is ``train_size``, ``parameters`` (how many a network trains) or any number in the task, the learner or
         the procedure; ``where`` keeps the conditions whose fields have these values. A diverged training counts as an
         error of 1/2 (a coin) in a classification.
+        Beside the records' columns ``y`` may be ``steps_to_target``, infinite for a training that did not get there.
         """
         points: dict[str, list[Point]] = {}
         for condition in self.conditions:
@@ -167,6 +168,8 @@ def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
 
 
 def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
+    if y == STEPS:
+        return steps_to_target(row, condition.cell.procedure)
     if y not in row:
         raise unknown("column", y, row)
     if row[y] is None and row["status"] == "diverged" and y.endswith("_error"):

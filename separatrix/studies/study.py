@@ -19,7 +19,7 @@ from separatrix.studies.progress import Progress, Silent
 from separatrix.studies.queue import Queue
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
-from separatrix.studies.tuning import Condition
+from separatrix.studies.tuning import Condition, criterion_of
 from separatrix.tasks import Task
 from separatrix.training import Cell, Procedure
 
@@ -34,7 +34,7 @@ class Study:
     in a list or by label; a list under one label is one curve over an axis of the learner (its width, say).
     ``train_size``: one or several; None is the exact population. ``seeds``: how many, or which. ``tune``: grids for any
     fields of the learners (a learner without the field is not tuned in it). ``select``: the sample on which
-    hyperparameters are chosen, ``validation`` or, as some papers do, ``test``.
+    hyperparameters are chosen, ``validation`` or, as some papers do, ``test``; or ``steps``, the fewest to the target.
     """
 
     task: Task | Sequence[Task]
@@ -47,7 +47,7 @@ class Study:
     name: str = "study"
 
     def __post_init__(self) -> None:
-        Choice("validation", "test").accept("select", self.select)
+        Choice("validation", "test", "steps").accept("select", self.select)
         for name, value in self._checked().items():
             object.__setattr__(self, name, value)
         for name in self.tune:
@@ -148,7 +148,7 @@ class Study:
         progress: Progress,
     ) -> dict[str, Mapping[str, Any]]:
         """Run what is missing, extend the grids, and again until no grid grows; the records of all cells."""
-        criterion = f"{self.select}_error"
+        criterion = criterion_of(self.select)
         plan = content_hash([self.name, list(wanted)])
         while True:
             store.save_plan(plan, self.name, list(wanted), {"select": self.select})
