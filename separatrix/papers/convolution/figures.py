@@ -19,9 +19,8 @@ _OPEN = (
     "cut into, 60000 / n. At n = 3 a kernel covers the whole strip, and the three networks are one class of functions."
 )
 _STRIDE_1 = (
-    "Kernels at every column (stride 1, the textbook's CNN) and the same networks otherwise. One seed at paper scale "
-    "where the aligned kernels have three, for its cost: the intervals are those of the test sample alone, and claims "
-    "that compare learners cannot be decided."
+    "Kernels at every column (stride 1, the textbook's CNN) and the same networks otherwise. For its cost the paper "
+    "scale has one seed where the aligned kernels have three; one seed has no interval, so it decides no claim."
 )
 _INDEPENDENT = (
     "60000 sequences an epoch whatever n is: each place of the sequence has a shuffle of the digits of its own. "
