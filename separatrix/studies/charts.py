@@ -11,7 +11,6 @@ import functools
 import html
 import json
 import math
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -121,10 +120,8 @@ def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **optio
     covers = [height for curve in curves.values() for height in _heights(curve.series())]
     size: dict[str, Any] = {"width": 320, "height": 260, "y_covers": covers}
     charts = [curve_chart(curve, title=name, **(size | options)) for name, curve in curves.items()]
-    with warnings.catch_warnings():  # one selection for all panels, as is wanted: a learner is picked out in each
-        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
-        return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
+    # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
+    return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
 
 
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False, every_seed: bool = False) -> str:

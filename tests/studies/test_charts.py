@@ -124,8 +124,8 @@ def test_a_ruler_finds_values_again(log):
     assert 0 < ruler.pixel(1.0) < ruler.pixel(300.0) < 500
 
 
-def test_panels_share_their_vertical_axis_and_their_selection():
-    """Also without a warning about the selection, which would be an error here."""
+def test_panels_share_their_vertical_axis_and_each_has_its_own_selection():
+    """Selections of one name would be a warning, which is an error here."""
     wide = curve(["a", "b"])
     low = Curve("train_size", "test_error", {"a": wide.points["a"][2:], "b": wide.points["b"][2:]})
     made = panels({"wide": wide, "low": low, "again": low, "once more": wide}, title="four").to_dict()
@@ -139,8 +139,8 @@ def test_panels_share_their_vertical_axis_and_their_selection():
     }
     assert len(domains) == 1
     assert domains.pop()[1] >= max(point.summary.high for point in wide.points["b"])
-    (hover,) = made["params"]
-    names = [layer["name"] for chart in charts for layer in chart["layer"] if "name" in layer]
-    assert set(names) <= set(hover["views"])
+    hovers = made["params"]
+    assert len({hover["name"] for hover in hovers}) == len(charts)
     # a view's name in two panels would draw the one's points in the other
-    assert len(set(names)) == len(names) == len(charts)
+    views = [view for hover in hovers for view in hover["views"]]
+    assert len(set(views)) == len(views) == len(charts)
