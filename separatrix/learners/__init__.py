@@ -4,6 +4,7 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
+from separatrix.learners.images import ImageCNN
 from separatrix.learners.kernels import KernelRidge, KernelSVM
 from separatrix.learners.leaky import LeakyFC
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
@@ -30,6 +31,7 @@ __all__ = [
     "FixedReadout",
     "FixedStart",
     "GradientDescent",
+    "ImageCNN",
     "KernelRidge",
     "KernelSVM",
     "Layerwise",

@@ -33,6 +33,7 @@ _BELOW = 30.0
 _MANY_DIGITS = 1e7
 _NAMES = {
     "train_size": "training examples",
+    "parameters": "trained parameters",
     "test_error": "test error",
     "validation_error": "validation error",
     "train_error": "training error",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from separatrix.errors import InputError, unknown
+from separatrix.learners import Trained
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import Summary, error_interval, mean_interval
@@ -87,9 +88,10 @@ class Result:
     ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
-        ``x`` is ``train_size`` or any number in the task, the learner or the procedure (of several names the first that
-        a learner has: neurons ``q`` of one, features ``N`` of another); ``where`` keeps the conditions whose fields
-        have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+        ``x`` is ``train_size``, ``parameters`` (how many a network trains) or any number in the task, the learner or
+        the procedure (of several names the first that a learner has: neurons ``q`` of one, features ``N`` of another);
+        ``where`` keeps the conditions whose fields have these values. A diverged training counts as an error of 1/2 (a
+        coin) in a classification.
         Beside the records' columns ``y`` may be ``steps_to_target``, infinite for a training that did not get there.
         """
         names = (x,) if isinstance(x, str) else tuple(x)
@@ -194,7 +196,10 @@ def _coordinate(condition: Condition, names: Sequence[str]) -> float:
 
 
 def _field(condition: Condition, name: str) -> Any:
-    """A field of the condition's cell by its name, wherever it lies."""
+    """A field of the condition's cell by its name, wherever it lies, or how many parameters its network has."""
+    cell = condition.cell
+    if name == "parameters" and isinstance(cell.learner, Trained):
+        return cell.learner.parameter_count(cell.task.input_shape, cell.task.output_shape)
     columns = _columns(condition)
     matches = _matches(columns, name)
     if not matches:

@@ -11,10 +11,14 @@ import signal
 import sys
 from multiprocessing.connection import Connection
 
+_THREADS = "/proc/self/task"
+
 
 def _initialise_jax_with_one_thread(core: int) -> None:
-    """JAX sizes its thread pool by the cores it may use when it starts; afterwards all are allowed again."""
-    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    """JAX sizes its thread pool by the cores it may use when it starts; afterwards all are allowed again, to every
+    thread that was started meanwhile: else the workers of two runs on one machine would crowd on the same cores.
+    """
+    cores = sorted(os.sched_getaffinity(0)) if os.path.isdir(_THREADS) else []
     if cores:
         os.sched_setaffinity(0, {cores[core % len(cores)]})
     import jax
@@ -24,7 +28,8 @@ def _initialise_jax_with_one_thread(core: int) -> None:
     use_compilation_cache()
     jax.devices()
     if cores:
-        os.sched_setaffinity(0, cores)
+        for thread in os.listdir(_THREADS):
+            os.sched_setaffinity(int(thread), cores)
 
 
 def main(descriptor: int, core: int, folder: str) -> None:

@@ -18,6 +18,7 @@ from separatrix.tasks.hard_instance import HardInstance, Monomial
 from separatrix.tasks.hierarchical import Composed, Hierarchical, HierarchicalParity
 from separatrix.tasks.k_pattern import KPattern
 from separatrix.tasks.pattern_detection import PatternDetection
+from separatrix.tasks.photographs import Photographs
 from separatrix.tasks.sparse_parity import SparseParity
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "MarkovBits",
     "Monomial",
     "PatternDetection",
+    "Photographs",
     "Population",
     "Sampled",
     "SampledBits",

@@ -17,6 +17,8 @@ what training makes of it, a figure    :mod:`.separation` (claims: :mod:`.separa
 its networks, on the cube              :mod:`.start_gradient`, :mod:`.tabled`
 Section 5                              :func:`.unknown_order.section_5`, ``convolution/section-5``
 the same as a figure                   :mod:`.order`
+Section 1, Figure 1                    :mod:`.photographs`, ``convolution/fig1``
+Section 6, Figures 3 and 4             :mod:`.sequences`, ``convolution/fig3``, ``convolution/fig4``
 =====================================  ===========================================================
 
 Symbols: n bits, a k-pattern on the consecutive bits I, q neurons or filters, readout u, first layer w, bias

