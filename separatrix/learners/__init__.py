@@ -4,7 +4,7 @@ from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDe
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
-from separatrix.learners.kernels import KernelRidge, KernelSVM
+from separatrix.learners.kernels import KernelRidge, KernelSVM, LinearPart
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
@@ -33,6 +33,7 @@ __all__ = [
     "KernelSVM",
     "Layerwise",
     "Learner",
+    "LinearPart",
     "LinearSVM",
     "Module",
     "Network",

@@ -90,6 +90,7 @@ class Figure(Shown):
             "axes": {"x": self.x, "y": self.y},
             "chosen": _chosen(result),
             "select": result.study.select,
+            "tune_seeds": result.study.tune_seeds,
             "on_edge": result.on_edge(),
             "claims": [_verdict(claim, result) for claim in self.claims],
         }
@@ -117,6 +118,7 @@ class Picture(Shown):
             "axes": {"x": "", "y": ""},
             "chosen": [],
             "select": None,
+            "tune_seeds": None,
             "on_edge": [],
             "claims": [],
         }

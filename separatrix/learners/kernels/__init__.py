@@ -6,12 +6,14 @@
 :mod:`.features`              :class:`RandomReLU`, N random features
 :mod:`.tangent`               :class:`EmpiricalNTK`, of any network at its start, without its Jacobian
 :mod:`.solvers`               :class:`KernelRidge` (one output or several), :class:`KernelSVM`
+:mod:`.linear_part`           :class:`LinearPart`, what training the last layer or the linearisation tends to
 ============================  ================================================================================
 """
 
 from separatrix.learners.kernels.arc_cosine import WideReLU
 from separatrix.learners.kernels.base import Gaussian, Kernel, Linear, Polynomial
 from separatrix.learners.kernels.features import RandomReLU
+from separatrix.learners.kernels.linear_part import LinearPart
 from separatrix.learners.kernels.solvers import KernelRidge, KernelSVM
 from separatrix.learners.kernels.tangent import EmpiricalNTK, empirical_ntk
 
@@ -22,6 +24,7 @@ __all__ = [
     "KernelRidge",
     "KernelSVM",
     "Linear",
+    "LinearPart",
     "Polynomial",
     "RandomReLU",
     "WideReLU",

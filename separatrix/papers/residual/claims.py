@@ -25,6 +25,10 @@ GROUPS: Mapping[str, list[str]] = {
     "kernel methods": list(KERNELS),
 }
 
+KERNEL_GROUPS: Mapping[str, list[str]] = {
+    kind: [f"{kind} ({how})" for how in ("last, SGD", "last", "NTK, SGD", "NTK", "NTK, averaged")] for kind in KINDS
+}
+
 
 def controls(part: str) -> dict[str, tuple[str, bool]]:
     """The four three-layer networks by name: the kind, and whether U = V A."""
@@ -228,6 +232,28 @@ SAMPLES = (
         "Other findings: the three-layer ResNet does better than two- and three-layer fully connected networks",
         f"all layers trained, and hidden layers trained, against each: {LOWER}",
         _each((f"3resnet ({part})", f"{kind} ({part})") for part in ("all", "hidden") for kind in ("3layer", "2layer")),
+    ),
+)
+
+
+def _none_learns(result: Result) -> Verdict:
+    """No learner's interval reaches below the threshold."""
+    curve = result.curve("width")
+    sides = {label: _sides(curve, label) for label in curve.points}
+    outcome: Outcome = "supported"
+    if any(found.get("below_at") for found in sides.values()):
+        outcome = "refuted"
+    elif any(found.get("across_at") for found in sides.values()):
+        outcome = "inconclusive"
+    return Verdict(outcome, {"methods": sides, "search": _search(result)})
+
+
+KERNEL_CLAIMS = (
+    Claim(
+        "residual/kernels-do-not-learn",
+        "No kernel method learns alpha G(F(x)) at N = 500: trained by SGD or solved, with all outputs or averaged",
+        "95% intervals over seeds: supported if all lie above k alpha^2 = 1.35, refuted if one lies below",
+        _none_learns,
     ),
 )
 
