@@ -62,7 +62,7 @@ def _side(point: Point) -> str:
 
 
 def _sides(curve: Curve, label: str) -> dict[str, Any]:
-    """A learner's places by side, with its least mean error."""
+    """A learner's places by side, with its least mean error and, where some seeds learn and some do not, how many."""
     points = curve.of(label)
     best = min(points, key=lambda point: point.summary.mean)
     sides = {name: [point.x for point in points if _side(point) == name] for name in ("below", "across", "above")}
@@ -70,7 +70,12 @@ def _sides(curve: Curve, label: str) -> dict[str, Any]:
         **{f"{name}_at": places for name, places in sides.items() if places},
         "best": [best.summary.mean, best.summary.low, best.summary.high],
         "best_at": best.x,
+        "seeds_below": {f"{p.x:g}": f"{n} of {len(p.values)}" for p in points if (n := _seeds_below(p))},
     }
+
+
+def _seeds_below(point: Point) -> int:
+    return sum(value < THRESHOLD for value in point.values)
 
 
 def _search(result: Result) -> dict[str, Any]:
@@ -286,6 +291,12 @@ CONTROLS = (
         "Control: with the skip, the bottleneck U = V A lowers the error against a free U",
         "ResNet, U = VA",
         "ResNet, free U",
+    ),
+    *_control(
+        "bottleneck-helps-plain",
+        "Control: without the skip, the bottleneck U = V A lowers the error against a free U",
+        "no skip, U = VA",
+        "no skip, free U",
     ),
     *_control(
         "skip-helps-bottleneck",

@@ -72,7 +72,7 @@ def compare(
         task=HierarchicalParity(),
         learners=learners,
         train_size=size,
-        seeds=5 if scale == "paper" else 3,
+        seeds=10 if scale == "paper" else 3,
         tune=grids(scale),
         procedure=PROCEDURE,
         name=f"{name} ({scale})",
