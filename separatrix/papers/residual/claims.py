@@ -30,13 +30,15 @@ KERNEL_GROUPS: Mapping[str, list[str]] = {
 }
 
 
-def controls(part: str) -> dict[str, tuple[str, bool]]:
-    """The four three-layer networks by name: the kind, and whether U = V A."""
+def controls(part: str) -> dict[str, tuple[str, bool | None]]:
+    """The four three-layer networks by name: the kind, and whether U = V A (None: as in figure 2, whose cells they
+    share).
+    """
     return {
-        f"ResNet, U = VA ({part})": ("3resnet", True),
+        f"ResNet, U = VA ({part})": ("3resnet", None),
         f"ResNet, free U ({part})": ("3resnet", False),
         f"no skip, U = VA ({part})": ("3layer", True),
-        f"no skip, free U ({part})": ("3layer", False),
+        f"no skip, free U ({part})": ("3layer", None),
     }
 
 
