@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 STORE ?= separatrix-results
 
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test lint types reference bench clean
 help: ## What there is to make
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 12
 
@@ -32,6 +32,9 @@ lint: $(STAMP) ## Style
 
 types: $(STAMP) ## Static types
 	$(BIN)/python -m mypy separatrix
+
+reference: $(STAMP) ## Write docs/reference.md from the code
+	$(BIN)/python -m tests.reference
 
 bench: $(STAMP) ## Against plain PyTorch (install torch first; see bench/README.md)
 	$(BIN)/python bench/fig3a.py --out bench/results/fig3a.json
