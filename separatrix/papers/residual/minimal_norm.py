@@ -195,12 +195,14 @@ def draw(d: int) -> Callable[[Result], alt.TopLevelMixin]:
         region = base.properties(data=alt.InlineData(least)).mark_area(
             color=FAINT, opacity=0.14, line={"color": FAINT, "strokeDash": [5, 3], "strokeWidth": 1.4}
         )
-        words = base.properties(data=alt.InlineData([{"error": 1.25 * _NEAREST, "norm": 5 * math.sqrt(d)}])).mark_text(
+        words = base.properties(data=alt.InlineData([{"error": 1.15 * _NEAREST, "norm": 0}])).mark_text(
             align="left",
+            dy=-18,
             font=FONT,
-            fontSize=12,
+            fontSize=11,
+            lineHeight=13,
             color=FAINT,
-            text=["no network of this form", "has so small a norm", "at this test error"],
+            text=["no network of this form has", "so small a norm at this test error"],
         )
         every = base.properties(data=alt.InlineData(dots)).mark_point(filled=True, size=16, opacity=0.3)
         best = base.properties(data=alt.InlineData(steps))
