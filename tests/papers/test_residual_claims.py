@@ -1,5 +1,6 @@
 """The experiments of section 8.1: what they plan, what they share, and their verdicts on made-up errors."""
 
+import math
 from types import SimpleNamespace
 
 import pytest
@@ -88,6 +89,13 @@ def test_how_far_kernels_fall_behind():
     assert decided("fig2a", "fig2a-kernels-fall-behind", near).outcome == "inconclusive"
     assert decided("kernels", "kernels-do-not-learn", far).outcome == "refuted"  # as there is a network among them
     assert decided("kernels", "kernels-do-not-learn", made(a={50: (16.0, 16.1)})).outcome == "supported"
+
+
+def test_a_diverged_training_learned_nothing():
+    above = made(a={50: (16.0, 16.1, math.inf)}, b={50: (math.inf, math.inf)})
+    assert decided("kernels", "kernels-do-not-learn", above).outcome == "supported"
+    assert decided("kernels", "kernels-do-not-learn", made(a={50: (0.1, 0.11, math.inf)})).outcome == "inconclusive"
+    assert decided("fig2a", "fig2a-only-resnet", nine((0.1, 0.11, math.inf))).outcome == "inconclusive"
 
 
 def test_skip_or_bottleneck():

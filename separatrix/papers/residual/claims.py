@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from separatrix.studies.curve import Curve
+from separatrix.studies.intervals import mean_interval
 from separatrix.studies.verdicts import LOWER, Claim, Outcome, Verdict, all_of, lower
 
 if TYPE_CHECKING:
@@ -57,10 +58,14 @@ def by_beta(result: Result) -> Curve:
 
 
 def _side(point: Point) -> str:
-    """Whether the interval of the mean lies below the threshold, above it, or across it."""
+    """Whether the interval of the mean lies below the threshold, above it, or across it.
+
+    A training that diverged learned nothing: with one there is no mean below, and the others decide what is above.
+    """
     if point.summary.high < THRESHOLD:
         return "below"
-    return "above" if point.summary.low > THRESHOLD else "across"
+    ended = [value for value in point.values if math.isfinite(value)]
+    return "above" if not ended or mean_interval(ended).low > THRESHOLD else "across"
 
 
 def _sides(curve: Curve, label: str) -> dict[str, Any]:
