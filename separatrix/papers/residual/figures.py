@@ -250,7 +250,7 @@ FIGURES = (
         ),
         claims=claims.KERNEL_CLAIMS,
         x="width",
-        notes=_SEARCHED,
+        notes=f"{_SEARCHED} A method one of whose seeds diverged at the choice has no mean and is not drawn.",
     ),
     *minimal_norm.FIGURES,
 )
