@@ -1,6 +1,8 @@
 """The docs are what the code says: every public name has a docstring, and the reference page is the code's own."""
 
+import doctest
 import importlib
+import sys
 
 import pytest
 
@@ -19,6 +21,13 @@ def test_every_public_name_is_documented(module):
 def test_a_papers_map_names_each_of_its_results(paper):
     package = importlib.import_module(f"separatrix.papers.{paper}")
     assert [id for id in papers.theorems(paper) if f"``{id}``" not in package.__doc__] == []
+
+
+@pytest.mark.parametrize("paper", papers.PAPERS)
+def test_a_results_example_is_found_and_run_with_the_others(paper):
+    for result in papers.theorems(paper).values():
+        found = doctest.DocTestFinder().find(sys.modules[result.__module__])
+        assert f"{result.__module__}.{result.__name__}" in [test.name for test in found if test.examples], result.id
 
 
 def test_the_reference_page_is_up_to_date():

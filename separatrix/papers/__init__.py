@@ -7,6 +7,7 @@ studies, each with the claims that it decides). A paper that has not got one of 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import ModuleType
@@ -48,10 +49,11 @@ class KnownClaim:
 
 
 def theorems(paper: str | None = None) -> Mapping[str, Result]:
-    """The results of one paper, or of all, by id."""
+    """The results of one paper, or of all, by id: sorted, lemma-3 before lemma-10, whatever was imported first."""
     for _ in _modules(paper, "theorems"):
         pass
-    return {id: found for id, found in registered().items() if paper in (None, found.paper)}
+    found = registered()
+    return {id: found[id] for id in sorted(found, key=_in_order) if paper in (None, found[id].paper)}
 
 
 def theorem(id: str) -> Result:
@@ -84,6 +86,11 @@ def claims(paper: str | None = None) -> Mapping[str, KnownClaim]:
     ]
     found += [KnownClaim(id, result.statement, CERTIFIED, "certificate", id) for id, result in theorems(paper).items()]
     return {claim.id: claim for claim in found}
+
+
+def _in_order(id: str) -> list[tuple[int, str]]:
+    """A key for sorting that takes numbers as numbers."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", id)]
 
 
 def _paper_of(id: str) -> str | None:

@@ -34,6 +34,12 @@ class Result:
     statement: str
     compute: Callable[..., Finding]
 
+    def __post_init__(self) -> None:
+        """Look like the function: to ``help``, and to what runs the examples in docstrings."""
+        for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+            object.__setattr__(self, name, getattr(self.compute, name))
+        object.__setattr__(self, "__wrapped__", self.compute)
+
     @property
     def paper(self) -> str:
         return self.id.split("/", 1)[0]

@@ -219,6 +219,12 @@ def test_lemma_6_on_every_h_of_a_small_cube():
     assert float(found.measured["difference"]) == pytest.approx(max(differences))
 
 
+def test_lemma_6_with_one_relevant_bit():
+    """f = x_j, so sqrt n x_j f = 1 on both halves of D_A; here sigma' = 1 everywhere."""
+    found = lemma_6(n=6, k=1, plus=0, minus=0, J=1, b="3/2")
+    assert (found.measured["phi"], found.measured["difference_relevant"]) == (1, 0)
+
+
 def test_lemma_6_printed_edges_miss_a_piece():
     printed = lemma_6(version="printed")
     assert (printed.status, printed.measured["difference"]) == ("violated", Fraction(13, 32))

@@ -110,21 +110,54 @@ def test_lemma_10():
     assert printed.status == "violated"
     assert printed.measured["mismatches"] == 4
     assert lemma_10(k=5, activation="relu6").status == "violated"
+    assert lemma_10(k=3, n=5185, q=50, version="printed").status == "violated"  # whatever q
     few = lemma_10(k=3, n=5185, q=50)
     assert few.status == "outside"
     assert any("no u*" in note for note in few.notes)
     assert lemma_10(k=17).status == "holds"
 
 
-def test_separator_on_a_network_in_full():
-    """g* again, neuron by neuron over all x of a small n, w off A zero."""
-    n, k, q = 301, 3, 40_000
-    made = separator.build(n, k, q, 3, separator.corrected_v(k), 2)
+def plain_features(n, k, q, seed):
+    """For each r the hinges, over the bits of A, of drawn neurons that are psi_r up to 1/(10k) after the first step."""
+    generator = np.random.default_rng(seed)
+    bits = np.array(list(itertools.product([1, -1], repeat=k)))
+    total, b = bits.sum(axis=1), 1 / (8 * k)
+    slopes, found = {}, {r: [] for r in separator.knots(k)}
+    for _ in range(q):
+        on = generator.integers(-1, 2, k)
+        if on.sum():
+            continue
+        plus, J = int((on == 1).sum()), int(generator.binomial(n - k, 2 / 3))
+        if (plus, J) not in slopes:
+            neuron = Neuron(n, k, plus, plus, J, starting_bias(k))
+            slopes[plus, J] = {w: float(mixed(neuron.relevant(w))) for w in neuron.entries}
+        u = generator.uniform(-n / k, n / k)
+        hidden = np.clip(bits @ (u / n * np.array([slopes[plus, J][int(w)] for w in on])) + b, 0, 6)
+        for r, hinges in found.items():
+            if np.abs(abs(r) / b * hidden - np.maximum(abs(r) - np.sign(r) * total, 0)).max() <= 1 / (10 * k):
+                hinges.append(hidden)
+    return bits.prod(axis=1), found
+
+
+def test_separator_on_a_plain_network():
+    """u* of neurons drawn one by one: margin 1 where it is doubled, below 1 as printed; J_r as large as in build."""
+    n, k, q = 301, 3, 30_000
+    v = separator.corrected_v(k)
+    parity, found = plain_features(n, k, q, 3)
+    used = min(map(len, found.values()))
+    margin = parity * sum(
+        separator.parity_of(r, k) * float(v[r]) * abs(r) * 8 * k / used * sum(hinges[:used])
+        for r, hinges in found.items()
+    )
+    assert 0.5 <= margin.min() < 1 <= 2 * margin.min()
+    made = separator.build(n, k, q, 3, v, 2)
     assert made is not None
-    assert made.margin > 1
+    assert 1 <= made.margin < 2
     assert made.support == made.used * (k + 1)
     assert 0 < made.largest_feature <= 1
-    assert separator.build(n, k, 10, 3, separator.corrected_v(k), 2) is None
+    for r, hinges in found.items():
+        assert abs(len(hinges) - made.counts[r]) < 5 * math.sqrt(len(hinges) + made.counts[r])
+    assert separator.build(n, k, 10, 3, v, 2) is None
 
 
 def test_theorem_1():

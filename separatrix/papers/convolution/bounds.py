@@ -15,10 +15,11 @@ rational epsilon: all of it can be squared.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
+
+from separatrix.theory.search import exactly, guess, least, root, rounded
 
 Terms = tuple[float, float, float]
 
@@ -45,7 +46,7 @@ class Bound:
     def terms(self, q: int, T: int) -> Terms:
         """The three terms, each rounded once."""
         third = self.c**4 * Fraction(self.n**3 * q, T**2)
-        return _float(self.first / q), root(Fraction(self.second**2, q * self.n)), root(third)
+        return rounded(self.first / q), root(Fraction(self.second**2, q * self.n)), root(third)
 
     def total(self, q: int, T: int) -> float:
         return math.fsum(self.terms(q, T))
@@ -73,19 +74,19 @@ class Bound:
 
         def steps(mp: Any) -> Any:
             root = mp.sqrt(mp.mpf(q) * self.n)
-            left = _exact(mp, epsilon) - _exact(mp, self.first / q) - self.second / root
-            return _exact(mp, self.c**2) * self.n * root / left
+            left = exactly(mp, epsilon) - exactly(mp, self.first / q) - self.second / root
+            return exactly(mp, self.c**2) * self.n * root / left
 
-        return least(lambda T: self.below(q, T, epsilon), _guess(steps, q, epsilon, self.n))
+        return least(lambda T: self.below(q, T, epsilon), guess(steps, q, epsilon, self.n))
 
     def smallest_q(self, epsilon: Fraction) -> int:
         """The least q for which some T does: sqrt(q) solves epsilon q - second sqrt(q/n) - first = 0."""
 
         def width(mp: Any) -> Any:
             half = self.second / mp.sqrt(mp.mpf(self.n)) / 2
-            return ((half + mp.sqrt(half**2 + _exact(mp, epsilon * self.first))) / _exact(mp, epsilon)) ** 2
+            return ((half + mp.sqrt(half**2 + exactly(mp, epsilon * self.first))) / exactly(mp, epsilon)) ** 2
 
-        return least(lambda q: self.reachable(q, epsilon), _guess(width, epsilon, self.first, self.second, self.n))
+        return least(lambda q: self.reachable(q, epsilon), guess(width, epsilon, self.first, self.second, self.n))
 
     def smallest(self, epsilon: Fraction) -> tuple[int, int]:
         """The least q for which some T does, and with it the least T."""
@@ -100,53 +101,3 @@ class Bound:
         T = self.smallest_T(q, epsilon)
         assert T is not None
         return q, T
-
-
-def least(true_from: Callable[[int], bool], guess: int = 1) -> int:
-    """The least whole number from which on a monotone condition holds: away from the guess ever faster, and back.
-
-    >>> least(lambda m: m * m >= 10**12), least(lambda m: m * m >= 10**12, 999_998)
-    (1000000, 1000000)
-    """
-    low, high, stride = max(guess, 1) - 1, max(guess, 1), 1
-    while not true_from(high):
-        low, high, stride = high, high + stride, 2 * stride
-    while low > 0 and true_from(low):
-        low, high, stride = max(low - stride, 0), low, 2 * stride
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if true_from(middle) else (middle, high)
-    return high
-
-
-def _guess(formula: Callable[..., Any], *numbers: Any) -> int:
-    """A formula's value, in so many more bits than the numbers in it have that it is off by less than about one."""
-    import mpmath
-
-    bits = 4 * sum(Fraction(a).numerator.bit_length() + Fraction(a).denominator.bit_length() for a in numbers)
-    with mpmath.workprec(bits + 1024):
-        return max(1, int(mpmath.ceil(formula(mpmath))))
-
-
-def _exact(mp: Any, value: Fraction) -> Any:
-    return mp.mpf(value.numerator) / value.denominator
-
-
-def root(value: Fraction) -> float:
-    """The square root, also where the value itself is outside the range of floats.
-
-    >>> root(Fraction(10**1000, 10**998))
-    10.0
-    """
-    shift = (value.numerator.bit_length() - value.denominator.bit_length()) // 2
-    try:
-        return math.ldexp(math.sqrt(value / Fraction(4) ** shift), shift)
-    except OverflowError:
-        return math.inf
-
-
-def _float(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf

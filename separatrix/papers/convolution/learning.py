@@ -101,7 +101,7 @@ def theorem_4(
 
     >>> found = theorem_4(method="closed-form", n=16, k=4, epsilon="1/10")
     >>> found.bound["smallest_q"], found.bound["smallest_T"] > 0
-    (419774464, True)
+    (422047770, True)
     """
     if version == "printed" and (n, k, g, activation) == (None, None, None, None):
         n, k, g, activation = 1, 1, "++", "hard_tanh"
@@ -145,7 +145,7 @@ def theorem_4_lcn(
     are the CNN's at the same q and T. Arguments as in :func:`theorem_4`.
 
     >>> theorem_4_lcn(method="closed-form", n=16, k=4, epsilon="1/10").bound["smallest_q"]
-    419450880
+    419594225
     """
     asked = _Asked.of(n, k, q, T, c, delta, epsilon, g, j, activation, distribution, p, "corrected", seed, shared=False)
     return _guarantee(asked, method)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import InputError, unknown
-from separatrix.papers.convolution.bounds import root
 from separatrix.rules import Choice, Maybe, Real, Rule, Whole
 from separatrix.tasks.bits import BiasedBits, BitDistribution, MarkovBits, Uniform
 from separatrix.theory.activations import ACTIVATIONS, Activation
 from separatrix.theory.certificate import Assumption
+from separatrix.theory.search import root
 
 if TYPE_CHECKING:
     from separatrix.training.cell import Cell

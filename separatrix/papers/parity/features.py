@@ -98,7 +98,7 @@ def lemma_8(
     ``r`` is k by default and ``epsilon`` 1/(10k), as in Lemma 10.
 
     >>> lemma_8().measured["probability"], lemma_8().bound["probability"]
-    (Fraction(1, 980), Fraction(1, 27440))
+    (Fraction(1, 6860), Fraction(1, 27440))
     >>> lemma_8(version="printed").status, lemma_8(k=3, version="printed").status
     ('violated', 'holds')
     """

@@ -48,9 +48,9 @@ def lemma_6(
         phi = P(k < r + b sqrt n < 6 sqrt n - k),   edges: (-k, k] and [6 sqrt n - k, 6 sqrt n + k) for r + b sqrt n
 
     ``difference`` is the largest left side over all h: A -> {+-1}, which h = 1 attains, since sigma' = 1 wherever phi
-    counts; ``difference_relevant`` is that of h = sqrt n x_j f_A, j in A (E h = 1/2 on D_A: 0 on the uniform half, 1 on
-    the other). The printed proof ends the upper edge at 6, though a negative sum over A lets sigma' = 1 above; its
-    inequality by P(edges) then fails.
+    counts; ``difference_relevant`` is that of h = sqrt n x_j f_A, j in A (for k > 1 E h = 1/2 on D_A: 0 on the uniform
+    half, 1 on the other). The printed proof ends the upper edge at 6, though a negative sum over A lets sigma' = 1
+    above; its inequality by P(edges) then fails.
 
     By default n = 10001, k = 7, three of each sign on A, |J| = 2(n-k)/3, b = 1/(8k); for ``version=printed``
     n = 4, k = 3, w = (1, 1, 1, 1) and b = 13/2.
@@ -79,7 +79,8 @@ def lemma_6(
     up_side, down_side = (mass(spread, window.shifted(c * neuron.S)) for c in (1, -1))
     aligned = (up_side + down_side) / 2
     active = (mass(up + down + spread, window) + aligned) / 2
-    relevant = max(abs(mixed(neuron.relevant(w)) - core / 2) for w in neuron.entries)
+    mean = Fraction(1, 1 if k == 1 else 2)  # of sqrt n x_j f_A on D_A
+    relevant = max(abs(mixed(neuron.relevant(w)) - mean * core) for w in neuron.entries)
     central = 2 * k * Fraction(math.comb(spread, spread // 2), 1 << spread)
     rate = LEMMA_6_CONSTANT * k / math.sqrt(spread) if spread else math.inf
     return Finding(

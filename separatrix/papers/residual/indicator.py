@@ -235,7 +235,7 @@ def lemma_e_2(
     (c'_i)^2 i! = 2 pi c_i^2 i (i-1)!!/(i-2)!!, of order i^1.5 c_i^2, still below (i + 1)^2 c_i^2. Even terms of phi
     from degree 2 on are left out, as the lemma asks for none.
 
-    >>> found = lemma_e_2(phi="power:3", points=11)
+    >>> found = lemma_e_2(phi="power:3", epsilon=0.0005, points=11)
     >>> found.status, found.measured["largest_error"] < 1e-9
     ('holds', True)
     """
