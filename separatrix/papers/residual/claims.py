@@ -163,8 +163,8 @@ def fig2(figure: str, part: str) -> tuple[Claim, ...]:
         Claim(
             f"residual/{figure}-kernels-fall-behind",
             "All kernel methods fall far behind even when the network width m is large",
-            f"against each of the six, decided at every width, and at the largest with a mean error of at least {FAR:g} "
-            f"times the ResNet's: {LOWER}",
+            f"against each of the six, decided at every width, and at the largest with a mean error of at least "
+            f"{FAR:g} times the ResNet's: {LOWER}",
             _kernels_far_behind(part),
         ),
     )
