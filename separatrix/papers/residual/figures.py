@@ -61,7 +61,7 @@ def grids(scale: Scale) -> Mapping[str, Grid]:
         }
     return {
         "learning_rate": Grid((0.05, 0.1), extensions=1, decimal=True),
-        "weight_decay": Grid((1e-3, 1e-2), extensions=1, decimal=True),
+        "weight_decay": Grid((1e-3, 1e-2), extensions=4, decimal=True),
     }
 
 
@@ -72,7 +72,7 @@ def compare(
         task=HierarchicalParity(),
         learners=learners,
         train_size=size,
-        seeds=10 if scale == "paper" else 3,
+        seeds=10 if scale == "paper" else 5,
         tune=grids(scale),
         procedure=PROCEDURE,
         name=f"{name} ({scale})",
