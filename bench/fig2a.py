@@ -62,11 +62,11 @@ def compare(epochs: int, seeds: int, rates: list[float], decays: list[float], fo
         data = *task.draw(row["seed"], N), *task.draw(row["seed"], PROCEDURE.test_size, "test")
         net = (2 if kind == "2layer" else 3, kind == "3resnet", bool(narrow))
         start = time.process_time()
-        other = fig2a_torch.train(*data, net, WIDTH, rate, decay, epochs, row["seed"])
+        error = fig2a_torch.train(*data, net, WIDTH, rate, decay, epochs, row["seed"])
         theirs += time.process_time() - start
         place = found.setdefault(f"{row['label']}, rate {rate:g}, decay {decay:g}", {"separatrix": [], "torch": []})
         place["separatrix"].append(np.inf if row["test_error"] is None else row["test_error"])
-        place["torch"].append(other.test_error)
+        place["torch"].append(error)
     return {
         "trainings": len(rows),
         "epochs": epochs,

@@ -3,7 +3,7 @@
 An error is per example, summed over the 15 outputs, without the factor 1/2 of (6.1): 1.35 = k alpha^2 is the error of
 whoever learns F exactly and nothing of G. Hyperparameters are chosen on a validation sample (the paper chose on the
 test sample itself) by the mean over two seeds; the grids extend themselves, and the other seeds run at the choice. The
-kernel methods (last layer, NTK) are solved: no SGD on them could end lower than the minimum that it descends to.
+kernel methods (last layer, NTK) are solved for the minimum that SGD with the same weight decay tends to.
 """
 
 from __future__ import annotations
