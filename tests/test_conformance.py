@@ -72,6 +72,7 @@ LEARNERS = [
     (Trained(L.ConvPool(6, initialisation="sphere"), L.Layerwise(T1=2)), PATCHES),
     (L.MLP((5, 4), "tanh"), PATCHES),
     (L.MLP.matching(L.ConvPool(30)), PATCHES),
+    (Trained(L.LeakyFC(4), train="hidden"), PATCHES),
     (L.LinearSVM(), PATCHES),
     *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in ("gaussian", "paper")),
     (L.FCN(5, "clipped_relu", "paper"), BITS),

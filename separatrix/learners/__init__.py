@@ -5,6 +5,7 @@ from separatrix.learners.base import Architecture, Fitted, Learner, Network, Sol
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.kernels import KernelRidge, KernelSVM, LinearPart
+from separatrix.learners.leaky import LeakyFC
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
@@ -32,6 +33,7 @@ __all__ = [
     "KernelRidge",
     "KernelSVM",
     "Layerwise",
+    "LeakyFC",
     "Learner",
     "LinearPart",
     "LinearSVM",

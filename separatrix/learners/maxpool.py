@@ -26,10 +26,11 @@ def _winners(W: Float[Array, "d k"], x: Float[Array, "points n d"]) -> tuple[Sco
         take = (w > v) | ((w == v) & (j < i)) | (w != w)
         return jnp.where(take, w, v), jnp.where(take, j, i)
 
-    # starting from 0 is the ReLU
-    start = jnp.zeros((), scores.dtype), jnp.array(-1, jnp.int32)
+    # a reduction may leave out its start (XLA does for a single patch), so this one is neutral and the ReLU comes after
+    start = jnp.array(-jnp.inf, scores.dtype), jnp.array(-1, jnp.int32)
     best, winner = lax.optimization_barrier(lax.reduce((scores, patch), start, better, (1,)))
-    return best, winner
+    silent = best <= 0
+    return jnp.where(silent, 0, best), jnp.where(silent, -1, winner)
 
 
 @jax.custom_vjp

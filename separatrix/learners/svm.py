@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from separatrix.learners.base import Fitted, Solver
+from separatrix.learners.least_distance import least_distance
 from separatrix.rules import Real, Whole, enforce, parameter
 
 _HARD = 1e10
@@ -37,9 +38,9 @@ class LinearSVM(Solver):
     the optimum the hard margin is (``duality_gap``, relative: a feasible point of the dual bounds it from above). A
     solution with a gap above 1e-3, or that libsvm gave up after ``max_iterations``, is a problem and not a result.
 
-    With more points than dimensions the hard margin is found by non-negative least squares (Lawson & Hanson's least
-    distance programming), an active-set method that stays accurate where separability just ends and libsvm does not
-    converge; with fewer, where libsvm is quick, by libsvm first.
+    With more points than dimensions the hard margin is found by least-distance programming (:mod:`.least_distance`),
+    an active-set method that stays accurate where separability just ends and libsvm does not converge; with fewer,
+    where libsvm is quick, by libsvm first.
     """
 
     soft_penalty: float = parameter(1.0, Real(above=0))
@@ -91,23 +92,13 @@ def certified_margin(x: np.ndarray, y: np.ndarray, solution: _Solution) -> tuple
 
 
 def _least_distance(x: np.ndarray, y: np.ndarray) -> _Solution:
-    """min ||w||^2 subject to G (w, b) >= 1 through min ||E u - f|| over u >= 0, E = (G^T; 1^T), f = (0, ..., 0, 1).
-
-    The offset is free: its column is so large that its part in the norm is nothing.
+    """By least-distance programming in (w, b). The offset is free: its column is so large that its part in the norm
+    is nothing.
     """
-    from scipy.optimize import nnls
-
     G = y[:, None] * np.hstack([x, np.full((len(x), 1), _OFFSET)])
-    E = np.vstack([G.T, np.ones(len(x))])
-    f = np.zeros(len(E))
-    f[-1] = 1
-    try:
-        u, _ = nnls(E, f, maxiter=30 * len(x))
-    except RuntimeError:  # it ran out of steps
-        u = np.zeros(len(x))
-    rest = 1 - u.sum()
-    direction = G.T @ u / rest
-    return _Solution(direction[:-1], float(direction[-1] * _OFFSET), u / rest, True)
+    dual, _ = least_distance(G, _GAP)
+    direction = dual @ G
+    return _Solution(direction[:-1], float(direction[-1] * _OFFSET), dual, True)
 
 
 def _libsvm(x: np.ndarray, y: np.ndarray, penalty: float, max_iterations: int) -> _Solution:

@@ -11,6 +11,7 @@ import functools
 import html
 import json
 import math
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -52,6 +53,7 @@ def curve_chart(
     interval: Literal["auto", "band", "bars"] = "auto",
     colours: Mapping[str, str] | None = None,
     every_seed: bool = False,
+    y_covers: Sequence[float] = (),
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> alt.LayerChart:
@@ -60,7 +62,7 @@ def curve_chart(
     The interval is a band for up to three learners and a bar for more (or as ``interval`` says); bars stand a
     little apart, and so do their points. On a logarithmic axis a mean of 0 is drawn at the bottom, and the subtitle
     says so. ``reference`` is a horizontal line, such as the error of a coin. With ``every_seed`` each seed's own
-    value is a small open circle, and there are no intervals.
+    value is a small open circle, and there are no intervals. The vertical axis also reaches ``y_covers``.
     """
     rows = [row for row in curve.series() if math.isfinite(row["x"]) and math.isfinite(row["mean"])]
     if log_x:
@@ -72,7 +74,7 @@ def curve_chart(
     step = 0.0 if banded else _step_apart([row["x"] for row in rows], len(learners), width, log_x)
     x_scale = Ruler.around([row["x"] for row in rows], width, log_x, margin=14 + step * (len(learners) - 1) / 2)
     seeds = _every_seed(curve) if every_seed else []
-    y_scale = _vertical([*rows, *seeds], reference, height, log_y)
+    y_scale = _vertical([*rows, *seeds], reference, y_covers, height, log_y)
     _place(rows, learners, x_scale, y_scale, step)
 
     data = alt.InlineData(sorted(rows, key=lambda row: (-learners.index(row["learner"]), row["x"])))
@@ -109,12 +111,14 @@ def curve_chart(
 
 
 def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **options: Any) -> alt.TopLevelMixin:
-    """Curve charts side by side, in the order given, each under its own name."""
-    charts = [
-        curve_chart(curve, title=name, **({"width": 320, "height": 260} | options)) for name, curve in curves.items()
-    ]
-    rows = [alt.hconcat(*charts[first : first + columns]) for first in range(0, len(charts), columns)]
-    return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12))
+    """Curve charts of one vertical axis side by side, in the order given, each under its own name."""
+    covers = [height for curve in curves.values() for height in _heights(curve.series())]
+    size: dict[str, Any] = {"width": 320, "height": 260, "y_covers": covers}
+    charts = [curve_chart(curve, title=name, **(size | options)) for name, curve in curves.items()]
+    with warnings.catch_warnings():  # one selection for all panels, as is wanted: a learner is picked out in each
+        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
+        # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
+        return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
 
 
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False, every_seed: bool = False) -> str:
@@ -217,10 +221,15 @@ def _step_apart(places: Sequence[float], learners: int, width: float, log: bool)
     return min(5.0, 0.6 * Ruler.around(places, width, log).closest(places) / learners)
 
 
-def _vertical(rows: Sequence[Mapping[str, Any]], reference: float | None, height: int, log: bool) -> Ruler:
+def _vertical(
+    rows: Sequence[Mapping[str, Any]], reference: float | None, covers: Sequence[float], height: int, log: bool
+) -> Ruler:
+    return Ruler.above_zero([*_heights(rows), *covers, *([] if reference is None else [reference])], height, log)
+
+
+def _heights(rows: Sequence[Mapping[str, Any]]) -> list[float]:
     values = [row[name] for row in rows for name in ("mean", "low", "high")]
-    values = [value for value in values if math.isfinite(value)] + ([] if reference is None else [reference])
-    return Ruler.above_zero(values, height, log)
+    return [value for value in values if math.isfinite(value)]
 
 
 def _place(rows: list[dict[str, Any]], learners: Sequence[str], x: Ruler, y: Ruler, step: float) -> None:

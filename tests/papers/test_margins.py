@@ -10,14 +10,15 @@ from separatrix.papers.pooling.margins import least_margin, least_norm_separator
 from separatrix.papers.pooling.theorems import proposition_6_1, section_6
 
 
-@pytest.mark.parametrize(("n", "l"), [(1, 3), (2, 5), (3, 4), (5, 3)])
+# SciPy's solver stops too early on (3, 5) and (4, 6), and on (2, 7) in one order of the points
+@pytest.mark.parametrize(("n", "l"), [(1, 3), (2, 5), (2, 7), (3, 4), (3, 5), (4, 6), (5, 3)])
 def test_the_minimum_is_twice_n_by_another_solver(n: int, l: int) -> None:  # noqa: E741
     points, labels = support(n, l)
     machine = SVC(kernel="linear", C=1e6, tol=1e-8).fit(points, labels)
     # an SVM has an intercept, which the symmetry between the labels leaves at zero
     assert float(machine.intercept_[0]) == pytest.approx(0, abs=1e-4)
     assert float(np.sum(machine.coef_**2)) == pytest.approx(2 * n, rel=1e-4)
-    found = proposition_6_1(n=n, l=l, d=6)
+    found = proposition_6_1(n=n, l=l, d=8)
     assert found.status == "holds"
     assert found.measured["norm_sq"] == found.bound["norm_sq"] == 2 * n
     assert found.measured["dual_gap"] == 0
@@ -51,15 +52,18 @@ def test_solver_on_skewed_data_and_its_gap() -> None:
     assert w == pytest.approx(machine.coef_[0], rel=1e-3)
 
 
-def test_a_point_that_is_not_optimal_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("shrunk", "gap", "status"), [(0.99, 0.0, "violated"), (1.01, 0.1, "holds")])
+def test_a_solved_point_counts_with_its_gap_alone(
+    monkeypatch: pytest.MonkeyPatch, shrunk: float, gap: float, status: str
+) -> None:
     def worse(points: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, float]:
-        w, gap = least_norm_separator(points, labels)
-        return 1.01 * w, gap + 0.0201 / 2 * float(w @ w)
+        w, _ = least_norm_separator(points, labels)
+        return shrunk * w, gap
 
     monkeypatch.setattr(margins, "least_norm_separator", worse)
     found = proposition_6_1(n=3, l=4, d=4)
-    assert found.status == "violated"
-    assert {c.name for c in found.checks if not c.holds} == {"norm_sq_solved", "dual_gap_solved"}
+    assert found.status == status
+    assert {c.name for c in found.checks if not c.holds} == ({"norm_sq_solved"} if status == "violated" else set())
 
 
 def test_hundreds_of_patterns_and_both_versions() -> None:

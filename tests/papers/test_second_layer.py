@@ -86,6 +86,7 @@ def test_printed_counts_patterns_by_dimensions():
     failing = {check.name.split()[0] for check in printed.checks if not check.holds}
     assert failing == {"norm_v_star_sq", "lucky+", "lucky-"}
     assert theorem_5_1(d=8, l=3, n=3, T1=3, T2=20, runs=0).status == "holds"
+    assert theorem_5_1(n=3, T1=3, T2=20, runs=0, version="printed").status == "violated"  # at the default d
 
 
 def test_outside_and_vacuous():

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from separatrix.errors import InputError
-from separatrix.studies.charts import curve_chart, save_chart, specification_of
+from separatrix.studies.charts import curve_chart, panels, save_chart, specification_of
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import Summary, error_interval
 from separatrix.studies.rulers import Ruler, spread
@@ -122,3 +122,25 @@ def test_a_ruler_finds_values_again(log):
     for value in (1.0, 2.5, 300.0):
         assert ruler.value(ruler.pixel(value)) == pytest.approx(value)
     assert 0 < ruler.pixel(1.0) < ruler.pixel(300.0) < 500
+
+
+def test_panels_share_their_vertical_axis_and_their_selection():
+    """Also without a warning about the selection, which would be an error here."""
+    wide = curve(["a", "b"])
+    low = Curve("train_size", "test_error", {"a": wide.points["a"][2:], "b": wide.points["b"][2:]})
+    made = panels({"wide": wide, "low": low, "again": low, "once more": wide}, title="four").to_dict()
+    charts = made["concat"]
+    assert [chart["title"]["text"] for chart in charts] == ["wide", "low", "again", "once more"]
+    domains = {
+        tuple(layer["encoding"]["y"]["scale"]["domain"])
+        for chart in charts
+        for layer in chart["layer"]
+        if "scale" in layer["encoding"].get("y", {})
+    }
+    assert len(domains) == 1
+    assert domains.pop()[1] >= max(point.summary.high for point in wide.points["b"])
+    (hover,) = made["params"]
+    names = [layer["name"] for chart in charts for layer in chart["layer"] if "name" in layer]
+    assert set(names) <= set(hover["views"])
+    # a view's name in two panels would draw the one's points in the other
+    assert len(set(names)) == len(names) == len(charts)

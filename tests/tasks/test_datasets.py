@@ -5,9 +5,11 @@ import hashlib
 import http.server
 import io
 import json
+import os
 import sys
 import tarfile
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -159,6 +161,24 @@ def test_a_folder_with_wrong_files_is_bad_input(tmp_path, name, body, message):
     assert "two-idx1-ubyte" not in there(made())
 
 
+def test_the_broken_file_is_the_one_that_is_named(tmp_path):
+    """Also where another one is not there at all."""
+    (tmp_path / "three.gz").write_bytes(gzip.compress(CONTENTS["three"])[:-9])
+    with pytest.raises(InputError, match=r"three\.gz must be a whole gzip file"):
+        made().get(tmp_path)
+
+
+def test_what_a_killed_download_left_is_cleared_up():
+    found = made(Given(CONTENTS))
+    found.folder.mkdir(parents=True)
+    for name, age in (("abandoned", 60), ("at-work", 0)):
+        half = found.folder / f".three.{name}.tmp"
+        half.write_bytes(b"half")
+        os.utime(half, (time.time() - age, time.time() - age))
+    found.get()
+    assert set(there(found)) == {*CONTENTS, ".three.at-work.tmp"}
+
+
 def test_a_folder_that_is_not_there_is_bad_input(tmp_path):
     with pytest.raises(InputError, match="--from must be a folder that exists"):
         made().get(tmp_path / "nowhere")
@@ -305,7 +325,7 @@ def test_a_malicious_archive_writes_nothing(npm, tmp_path):
         ("echo 'npm error code ENOTFOUND' >&2; exit 1", "npm failed: code ENOTFOUND"),
         ("echo 'npm ERR! code E404' >&2; exit 1", "npm failed: code E404"),
         ("exit 0", "npm failed: it gave no reason"),
-        ("echo not a tar file > p.tgz", "its archive cannot be read"),
+        ("echo not a tar file > p.tgz", "its archive cannot be read: not a tar archive\\)"),
     ],
 )
 def test_npm_that_fails(npm, script, message):

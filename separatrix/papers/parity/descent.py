@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import InputError
+from separatrix.learners.least_distance import least_distance
 from separatrix.papers.parity.features import CAP
 from separatrix.papers.parity.laws import Floats
 from separatrix.rules import Maybe, Real, Rule, Whole
@@ -196,28 +197,18 @@ def hinge(margin: Floats) -> Floats:
 def least_norm_separator(rows: Floats) -> Floats | None:
     """The u of least norm with rows @ u >= 1, scaled up by what rounding takes; None where there is none.
 
-    Lawson and Hanson's least-distance program: with r the residual of min_{a >= 0} ||(rows^T, 1^T)^T a - (0, 1)||,
-    u = -r_{1..d} / r_{d+1}.
-
     >>> least_norm_separator(np.array([[2.0, 0.0], [0.0, 1.0], [2.0, 0.0]])).round(6).tolist()
     [0.5, 1.0]
     >>> least_norm_separator(np.array([[1.0], [-1.0]])) is None
     True
     """
-    from scipy.optimize import nnls
-
     rows = np.unique(rows, axis=0)
-    scale = float(np.abs(rows).max())
-    E = np.vstack([rows.T / scale, np.ones(len(rows))])
-    target = np.zeros(len(E))
-    target[-1] = 1
-    a, _ = nnls(E, target, maxiter=30 * E.shape[1])
-    r = E @ a - target
-    if r[-1] >= -1e-12:
+    scaled = rows / np.abs(rows).max()
+    multipliers, gap = least_distance(scaled)
+    if math.isinf(gap):
         return None
-    u = -r[:-1] / r[-1] / scale
-    margin = float((rows @ u).min())
-    return np.asarray(u / margin) if margin > 0.5 else None
+    u = multipliers @ scaled
+    return np.asarray(u / float((rows @ u).min()))
 
 
 @functools.lru_cache(maxsize=8)

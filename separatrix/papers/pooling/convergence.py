@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.papers.pooling.first_layer import Count, Floats, Seed, Setting, assumptions, features, patterns_present
-from separatrix.papers.pooling.margins import least_norm_separator
+from separatrix.papers.pooling.margins import least_norm_separator, need_separable
 from separatrix.papers.pooling.scaling import exponent
 from separatrix.rules import Whole
 from separatrix.theory.certificate import Finding, at_least, at_most
@@ -112,7 +112,8 @@ def steps_to_half(Z: Floats, y: Floats) -> Path:
     """
     rows = y[:, None] * Z
     _, first = np.unique(rows, axis=0, return_index=True)
-    w, _ = least_norm_separator(Z[first], y[first])
+    w, gap = least_norm_separator(Z[first], y[first])
+    need_separable(gap)
     gamma = 1 / float(np.linalg.norm(w))
     gram = rows @ rows.T
     c = np.zeros(len(y))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.papers.pooling.first_layer import Floats, Setting, features, pattern_sets, patterns_present
-from separatrix.papers.pooling.margins import least_norm_separator
+from separatrix.papers.pooling.margins import least_norm_separator, need_separable
 from separatrix.studies.growth import growth_law
 from separatrix.theory.certificate import Interval
 
@@ -69,7 +69,8 @@ def limit_errors(d: int, n: int, m: int, runs: int, seed: int) -> Runs:
         products = path.instance @ path.params.W[-1]  # type: ignore[attr-defined]
         m1, labels = (m + 1) // 2, np.asarray(path.sample.y)
         Z = features(products, patterns_present(np.asarray(path.sample.x)[m1:], path.instance))
-        a_hat, _ = least_norm_separator(Z / np.linalg.norm(Z, axis=1).max(), labels[m1:])
+        a_hat, gap = least_norm_separator(Z / np.linalg.norm(Z, axis=1).max(), labels[m1:])
+        need_separable(gap)
         both.append(len(set(labels[:m1])) == len(set(labels[m1:])) == 2)
         errors.append(float(np.sum(p * ((features(products, present) @ a_hat > 0) != (y > 0)))))
     return np.array(errors), np.array(both)

@@ -46,7 +46,7 @@ MOST_FEATURES = 1 << 26
     "d).",
 )
 def theorem_5_1(
-    d: Dimension = 4,
+    d: Dimension = 6,
     n: Count = 4,
     l: MaybePatterns = None,  # noqa: E741
     k: MaybeCount = None,
@@ -74,9 +74,13 @@ def theorem_5_1(
     to zero; both are slow (the direction as 1/log t), so what was reached after ``T2`` steps is reported, with
     ``test_error`` of the trained network and ``test_error_limit`` of a^, exact.
 
-    Where l < d, Lemma 5.2 counts by l, and so must v*: d above is l, or d for ``version=printed`` (whose norm bound
-    then fails; its l is 3 by default). ``runs``: how many seeds the scaling of the error with m and d is fitted on, 0
-    to leave it out. Other arguments as in :func:`.dynamics.lemma_5_3`; ``eta_2`` is 7.9 k by default.
+    As ||z|| < 1/(2 sqrt k) here, no separator has a norm below 2 sqrt k (``least_norm``): section 5's sketch, in which
+    ||v|| = O(sqrt(d/k)) and ||z|| = O(sqrt k), has other scales and the same product.
+
+    Where l < d, Lemma 5.2 counts by l, and so must v*: d above is l, or d for ``version=printed``, whose norm bound
+    then fails (from d = 6 on where l = 3, its default there). ``runs``: how many seeds the scaling of the error with m
+    and d is fitted on, 0 to leave it out. Other arguments as in :func:`.dynamics.lemma_5_3`; ``eta_2`` is 7.9 k by
+    default.
 
     >>> found = theorem_5_1(d=3, n=3, T1=10, T2=50, runs=0)
     >>> found.status, found.measured["test_error_limit"], found.measured["margin_v_star"] > 1
@@ -115,6 +119,7 @@ def theorem_5_1(
         "norm_v_star_sq": norm_v / (2 * 80**2 * stated * scale),
         "largest_z_sq": size * scale / 4,
         "product_v_star": norm_v * size,
+        "least_norm": 1 / math.sqrt(size),
         "product": float(a_hat @ a_hat) * size,
         "margin_a_hat": float((y * (Z @ a_hat)).min()),
         "loss_start": float(second.losses[0]),
@@ -136,6 +141,7 @@ def theorem_5_1(
         "norm_v_star_sq": 1,
         "largest_z_sq": 1,
         "product_v_star": PROOF_CONSTANT * stated,
+        "least_norm": 2 * math.sqrt(s.k),
         "product": PROOF_CONSTANT * stated,
         "probability": 1 - 4 * math.exp(-s.d) - 4 * math.exp(-s.m / 36),
         "eta_2": 8 * s.k,
@@ -145,6 +151,7 @@ def theorem_5_1(
         at_most("norm_v_star_sq over its bound", measured["norm_v_star_sq"], 1),
         at_most("largest_z_sq over its bound", measured["largest_z_sq"], 1),
         at_most("product_v_star over its bound", norm_v * size / bound["product_v_star"], 1),
+        at_least("least_norm of a separator over 2 sqrt k", measured["least_norm"] / bound["least_norm"], 1),
         at_most("||a^||^2 over ||v*||^2", float(a_hat @ a_hat) / norm_v if norm_v else math.inf, 1),
         at_least("least margin of a^ on S2 (S2 is separable)", second.least_margin, 1, SOLVER_TOLERANCE),
         at_most("dual_gap: how far a^ may be from optimal, relative", second.gap, SOLVER_TOLERANCE),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +16,7 @@ from separatrix.files import write_whole
 from separatrix.tasks.datasets.sources import DataError, DataFile, Folder, Silent, Source, Watch
 
 Status = Literal["verified", "damaged", "absent"]
+_ABANDONED_SECONDS = 10.0
 
 
 def md5(content: bytes | bytearray | memoryview) -> str:
@@ -68,9 +71,16 @@ class DataSet:
         for file, status in statuses.items():
             if status == "damaged":
                 shown.say(f"{self.path(file)} is damaged and is fetched again")
-        if given is not None:
-            self._take_from(given, origins, shown)
-            return self._ordered(origins)
+        try:
+            if given is not None:
+                self._take_from(given, origins, shown)
+            else:
+                self._take_from_sources(origins, shown)
+        finally:
+            self._clear_up()
+        return {file.name: origins[file.name] for file in self.files}
+
+    def _take_from_sources(self, origins: dict[str, str], shown: Watch) -> None:
         reasons: list[str] = []
         for source in self.sources:
             if not self._missing(origins):
@@ -86,7 +96,6 @@ class DataSet:
                 f"{self.name} could not be had ({'; '.join(reasons)}); download {_listed(missing)} elsewhere "
                 f"and run: separatrix data get {self.name} --from DIR"
             )
-        return self._ordered(origins)
 
     def _take(self, source: Source, origins: dict[str, str], wrong: list[str], watch: Watch) -> None:
         """Place what a source has and is right; ``wrong`` gets what was not, in words."""
@@ -108,17 +117,21 @@ class DataSet:
         if wrong:
             raise InputError(f"{wrong[0]} (of what is in the file, uncompressed)")
         missing = self._missing(origins)
-        unreadable = [file.name for file in missing if folder.find(file)]
+        unreadable = [found for file in missing if (found := folder.find(file))]
         if unreadable:
-            raise InputError(f"{folder.find(missing[0])} must be a whole gzip file or a plain one, got a broken one")
+            raise InputError(f"{unreadable[0]} must be a whole gzip file or a plain one, got a broken one")
         if missing:
             raise InputError(f"--from must be a folder that holds {_listed(missing)}, plain or .gz, got {str(given)!r}")
 
     def _missing(self, origins: dict[str, str]) -> list[DataFile]:
         return [file for file in self.files if file.name not in origins]
 
-    def _ordered(self, origins: dict[str, str]) -> dict[str, str]:
-        return {file.name: origins[file.name] for file in self.files}
+    def _clear_up(self) -> None:
+        """Remove what killed downloads left; what was touched just now is somebody else's at work."""
+        for left in self.folder.glob(".*.tmp"):
+            with contextlib.suppress(FileNotFoundError):
+                if time.time() - left.stat().st_mtime > _ABANDONED_SECONDS:
+                    left.unlink()
 
 
 def _listed(files: Sequence[DataFile]) -> str:

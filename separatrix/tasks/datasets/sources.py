@@ -225,5 +225,6 @@ def _reason(error: BaseException) -> str:
         "ProxyError": "no connection through the proxy",
         "SSLError": "no secure connection",
         "BadGzipFile": "not a gzip file",
+        "ReadError": "not a tar archive",
     }
-    return known.get(name, f"{name}: {error}"[:200])
+    return known.get(name, " ".join(f"{name}: {error}".split())[:200])
