@@ -92,6 +92,8 @@ LEARNERS = [
     *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
     (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
     (L.LinearPart(L.ReLUNet("3layer", 5), "last"), PARITIES),
+    (L.KernelRidge(K.WideReLUNet()), PARITIES),
+    (K.LinearisedRidge(L.ReLUNet(width=6)), PARITIES),
     (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),

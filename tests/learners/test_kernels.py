@@ -241,7 +241,7 @@ def test_a_singular_kernel_gives_the_shortest_solution_and_says_so():
 def test_jax_arrays_give_the_same_numbers():
     y = np.sign(RNG.normal(size=7))
     with jax.enable_x64(True):
-        for kernel in (kernels.Gaussian(1.3), kernels.WideReLU(2, "ntk", bias_variance=0.1)):
+        for kernel in (kernels.Gaussian(1.3), kernels.WideReLU(2, "ntk", bias_variance=0.1), kernels.WideReLUNet()):
             found = jax.jit(lambda x, z, kernel=kernel: kernel.gram(x, z))(jnp.asarray(X), jnp.asarray(Z))
             np.testing.assert_allclose(found, kernel.gram(X, Z), rtol=1e-12)
         K = kernels.Gaussian().gram(X, X)

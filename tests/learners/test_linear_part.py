@@ -7,7 +7,7 @@ import pytest
 
 import separatrix as sx
 from separatrix.learners import MLP, SGD, KernelRidge, LinearPart, ReLUNet, Trained
-from separatrix.learners.kernels import EmpiricalNTK
+from separatrix.learners.kernels import EmpiricalNTK, LinearisedRidge, empirical_ntk
 from separatrix.learners.network import trained_part
 from separatrix.learners.parts import part_of
 from separatrix.tasks import stream
@@ -60,6 +60,14 @@ def test_the_last_layer_alone_is_the_conjugate_kernel(kind):
     ridge = N * DECAY / 2 / (np.trace(K) / N)
     ours = KernelRidge(kernel, ridge, center=False).fit(X, Y, SEED).predict(NEW)
     np.testing.assert_allclose(of(architecture, "last").predict(NEW), ours, atol=1e-6)
+
+
+def test_the_linearisation_is_the_joint_kernels_ridge():
+    architecture = ReLUNet("3resnet", 12)
+    network = architecture.build(stream(SEED, "initialise"), (6,), (3,))
+    s = np.trace(empirical_ntk(network, X, joint=True)) / Y.size
+    theirs = LinearisedRidge(architecture, N * DECAY / 2 / s).fit(X, Y, SEED)
+    np.testing.assert_allclose(of(architecture, "ntk").predict(NEW), theirs.predict(NEW), atol=1e-6)
 
 
 @pytest.mark.parametrize("part", ["last", "ntk"])

@@ -47,12 +47,19 @@ def test_closed_forms():
     assert complexity(phi="cos", epsilon=1).measured["C_epsilon"] == pytest.approx(1 + math.cosh(1), rel=1e-12)
 
 
+@pytest.mark.parametrize(("phi", "C_star", "epsilon"), [("sin", 1.0, 0.999), ("exp", 2.0, 0.9), ("tanh", 0.3, 0.01)])
+def test_growth_is_that_of_small_epsilon(phi, C_star, epsilon):
+    """Near eps = 1, or where C_eps tends to a constant, a slope says nothing about the growth in 1/eps."""
+    assert complexity(phi=phi, C_star=C_star, epsilon=epsilon).status == "holds"
+
+
 @pytest.mark.parametrize("C_star", [1.0, 1.57, 1.58, 10.0])
 def test_tanh_is_infinite_from_its_radius_on(C_star):
     printed = complexity(phi="tanh", C_star=C_star, version="printed")
     infinite = C_star >= math.pi / 2
     assert math.isinf(printed.measured["C_epsilon"]) == infinite
-    assert printed.status == ("violated" if infinite else "holds")
+    assert printed.status == "violated"
+    assert [check.holds for check in printed.checks if "finite" in check.name] == [not infinite]
     corrected = complexity(phi="tanh", C_star=C_star)
     assert corrected.status == "holds"
     D = corrected.measured["truncation_degree"]

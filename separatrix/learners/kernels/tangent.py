@@ -5,8 +5,11 @@ Layer by layer, where a parameter enters as z = W h or z + b once in the forward
     Theta(x, x') = sum over layers of (delta . delta') (h . h') + (delta . delta')
 
 elementwise over the pairs of points; a convolution has such a sum over its windows. Every other parameter is taken by
-its gradients, in blocks of points whose Jacobian fits a fixed room. With several outputs this is the mean of their
-kernels.
+its gradients, in blocks of points whose Jacobian fits a fixed room.
+
+With k outputs there are two readings: the mean of their kernels (n x n), and the ``joint`` kernel of all outputs at all
+points, (k n) x (k n), whose ridge regression is that of the network linearised at its start. They differ by terms that
+vanish as the width grows.
 """
 
 from __future__ import annotations
@@ -68,13 +71,16 @@ class EmpiricalNTK(Kernel):
         return found if jax.default_backend() != "cpu" else np.asarray(found)
 
 
-def empirical_ntk(network: Any, x: Array, z: Array | None = None, *, layerwise: bool = True) -> Array:
+def empirical_ntk(
+    network: Any, x: Array, z: Array | None = None, *, joint: bool = False, layerwise: bool = True
+) -> Array:
     """Theta(x_i, z_j) of a :class:`Network` (called with a batch) or any Equinox module (called with one point).
 
-    ``layerwise=False`` takes every parameter by its gradients.
+    ``joint``: of every output with every output, the outputs of a point next to each other; otherwise the mean over
+    the outputs. ``layerwise=False`` takes every parameter by its gradients.
     """
     with float64():
-        arrays, rest = eqx.partition(_doubled(network), eqx.is_inexact_array)
+        arrays, rest = eqx.partition(doubled(network), eqx.is_inexact_array)
         trained = trained_part(network) if isinstance(network, Network) else arrays
         moving = jax.tree.map(lambda a, t: t is not None, arrays, trained, is_leaf=lambda a: a is None)
         free, fixed = eqx.partition(arrays, moving)
@@ -91,17 +97,17 @@ def empirical_ntk(network: Any, x: Array, z: Array | None = None, *, layerwise: 
         loose = tapped.loose if layerwise else list(range(len(leaves)))
         total = 0.0
         if layerwise and tapped.used:
-            total = total + _by_layers(tapped, leaves, points, None if z is None else others)
+            total = total + _by_layers(tapped, leaves, points, None if z is None else others, joint)
         if loose:
-            total = total + _by_blocks(forward, leaves, loose, points, others)
-        return total / jax.eval_shape(forward, leaves, points[0]).shape[0]
+            total = total + _by_blocks(forward, leaves, loose, points, others, joint)
+        return total if joint else total / jax.eval_shape(forward, leaves, points[0]).shape[0]
 
 
-def _doubled(network: Any) -> Any:
+def doubled(network: Any) -> Any:
     return jax.tree.map(lambda leaf: leaf.astype(jnp.float64) if eqx.is_inexact_array(leaf) else leaf, network)
 
 
-def _by_layers(tapped: Tapped, leaves: list[Any], x: Array, z: Array | None) -> Array:
+def _by_layers(tapped: Tapped, leaves: list[Any], x: Array, z: Array | None, joint: bool) -> Array:
     """The sum over the taps, whose h and delta are kept for all points: as many numbers as the network has units."""
 
     def parts(leaves: list[Any], point: Array) -> list[tuple[Any, Any]]:
@@ -121,12 +127,21 @@ def _by_layers(tapped: Tapped, leaves: list[Any], x: Array, z: Array | None) -> 
 
     @jax.jit
     def total(leaves: list[Any], x: Array, z: Array | None) -> Array:
-        of_points = jax.vmap(parts, in_axes=(None, 0))
-        left = of_points(leaves, x)
-        right = left if z is None else of_points(leaves, z)
+        def of_points(points: Array) -> list[tuple[Any, Any]]:
+            found = jax.vmap(parts, in_axes=(None, 0))(leaves, points)
+            return [_apart(*tap) for tap in found] if joint else found
+
+        left = of_points(x)
+        right = left if z is None else of_points(z)
         return sum(_pairs(*own, *other) for own, other in zip(left, right, strict=True))
 
     return total(leaves, x, z)
+
+
+def _apart(h: Array | None, delta: Array) -> tuple[Array | None, Array]:
+    """Every output of a point as a point of its own."""
+    outputs = delta.shape[1]
+    return None if h is None else jnp.repeat(h, outputs, axis=0), delta.reshape(-1, 1, *delta.shape[2:])
 
 
 def _pairs(h: Array | None, delta: Array, other_h: Array | None, other_delta: Array) -> Array:
@@ -152,7 +167,12 @@ def _pairs(h: Array | None, delta: Array, other_h: Array | None, other_delta: Ar
 
 
 def _by_blocks(
-    forward: Callable[[list[Any], Any], Any], leaves: list[Any], loose: Sequence[int], x: Array, z: Array
+    forward: Callable[[list[Any], Any], Any],
+    leaves: list[Any],
+    loose: Sequence[int],
+    x: Array,
+    z: Array,
+    joint: bool,
 ) -> Array:
     """The same from gradients, in blocks of points whose Jacobian fits the room."""
 
@@ -164,14 +184,19 @@ def _by_blocks(
             return forward(every, point)
 
         found = jax.jacrev(of)([leaves[i] for i in loose])
-        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in found], axis=1).ravel()
+        return jnp.concatenate([leaf.reshape(leaf.shape[0], -1) for leaf in found], axis=1)
+
+    shape = jax.eval_shape(gradients, leaves, x[0]).shape
 
     @jax.jit
     def product(leaves: list[Any], a: Array, b: Array) -> Array:
-        of_points = jax.vmap(gradients, in_axes=(None, 0))
-        return of_points(leaves, a) @ of_points(leaves, b).T
+        def of_points(points: Array) -> Array:
+            found = jax.vmap(gradients, in_axes=(None, 0))(leaves, points)
+            return found.reshape(-1, shape[1]) if joint else flat(found)
 
-    numbers = int(np.prod(jax.eval_shape(gradients, leaves, x[0]).shape))
+        return of_points(a) @ of_points(b).T
+
+    numbers = int(np.prod(shape))
     size = max(1, ROOM // (8 * numbers))
     rows = [
         jnp.concatenate([product(leaves, x[i : i + size], z[j : j + size]) for j in range(0, len(z), size)], axis=1)

@@ -25,8 +25,12 @@ Epsilon = Annotated[float, Real(above=0, high=1)]
 Version = Annotated[str, Choice("corrected", "printed")]
 Seed = Annotated[int, Whole(0, 2**31 - 1)]
 DIGITS = 30
+PAPERS_C_STAR = 1e4
+"""Section 4: "a sufficiently large constant (e.g., 10^4)"."""
 _MOST_TERMS = 20_000
 _LEAST_EPSILON = 1e-60
+_SMALL = 0.1
+"""Growth in 1/eps is looked at from this eps on."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +141,11 @@ def complexity(
     ``exp`` is e^z itself (``expm1`` is the example's e^z - 1). The Taylor coefficients are exact fractions, and those
     up to ``order`` are compared with automatic differentiation. The growth in 1/eps is the exponent
     log(C_eps^16 / C_eps^8) / log(1/eps^8), below 1 for o(1/eps); for tanh and sigmoid it is that of the series
-    truncated to the error eps, which must not grow as eps falls.
+    truncated to the error eps, which must not grow as eps falls above ``exponent_limit``: log(C*/r) / log r, or
+    (C*/r)^2 / (2e) of the largest shrinking term, r being the radius. Both are looked at from eps = 0.1 on.
 
-    ``version=printed`` leaves the truncation out: for tanh from C* = pi/2 on, C_eps is infinite, because |c_i| falls
-    only as (2/pi)^i, so that the terms (C*)^i |c_i| do not tend to zero.
+    ``version=printed`` leaves the truncation out: for tanh C_eps is infinite from C* = pi/2 on (the paper's is 10^4):
+    |c_i| falls only as (2/pi)^i, so that the terms (C*)^i |c_i| do not tend to zero.
 
     >>> round(complexity(phi="sin").measured["C_s"], 12) == round(math.e, 12)
     True
@@ -159,11 +164,15 @@ def complexity(
     }
     checks = [equal("autodiff_gap", gap, 0, 1e-9)]
     notes = []
+    if version == "printed":
+        tanh = series("tanh").radius
+        measured["radius_of_tanh"] = tanh
+        checks.append(at_least("tanh: radius of convergence, less the paper's C* = 10^4", tanh - PAPERS_C_STAR, 0))
     finite = used.degree is not None or C_star < used.radius
     if version == "printed" or math.isinf(whole.radius) or used.degree is not None:
         checks.append(at_least("C_epsilon is finite: C* below the radius", 1 if finite else 0, 1))
         if finite and epsilon < 1:
-            exponent = _growth(lambda eps: complexity_of(used, C_star, eps), epsilon)
+            exponent = _growth(lambda eps: complexity_of(used, C_star, eps), min(epsilon, _SMALL))
             measured["exponent"] = exponent
             checks.append(at_most("exponent of C_epsilon in 1/eps", exponent, 1))
     else:
@@ -192,15 +201,16 @@ def _polynomial_growth(phi: Series, C_star: float, epsilon: float, measured: dic
     """log C_eps / log(1/eps) of the truncated series at eps, eps^2, eps^4: bounded if it does not grow."""
     exponents, degrees = [], []
     for power in (1, 2, 4):
-        eps = max(epsilon**power, min(epsilon, _LEAST_EPSILON))
+        eps = max(min(epsilon, _SMALL) ** power, min(epsilon, _LEAST_EPSILON))
         at = truncation_degree(phi, eps)
         cut = complexity_of(phi.truncated(at), C_star, eps)
         exponents.append(cut.log10_C_epsilon / -math.log10(eps))
         degrees.append(at / -math.log(eps))
     measured["exponents"] = exponents
     measured["degree_over_log"] = degrees
-    limit = max(0.0, math.log(C_star / phi.radius)) / math.log(phi.radius)
+    share = C_star / phi.radius
+    limit = max(0.0, math.log(share) / math.log(phi.radius), share**2 / (2 * math.e))
     measured["exponent_limit"] = limit
     return [
-        at_most("exponent of the truncated C_epsilon at eps^4 over eps", exponents[-1], max(exponents[0], 1.05 * limit))
+        at_most("exponent of the truncated C_epsilon at eps^4 over eps", exponents[-1], max(exponents[0], limit + 0.05))
     ]

@@ -46,6 +46,20 @@ def exponent(at: Sequence[float], samples: Sequence[Sequence[float]]) -> Interva
     return growth_law(list(at), [np.asarray(values) for values in samples], centre="mean").rate
 
 
+def paired_exponent(at: Sequence[float], values: Floats) -> Interval:
+    """The same for places x draws of which each draw keeps, from place to place, what is its own: a power for each
+    draw, and Student's interval over the draws.
+
+    >>> paired_exponent([1, 2, 4], np.array([[1.0, 5.0], [2.0, 10.0], [4.0, 20.0]])).mean
+    1.0
+    """
+    from separatrix.studies.intervals import mean_interval
+
+    powers = np.polyfit(np.log(at), np.log(values), 1)[0].round(12).tolist()
+    found = mean_interval(powers)
+    return Interval(found.mean, found.low, found.high)
+
+
 def grows_at_most(name: str, found: Interval, claimed: float, hidden: str = "O~") -> Check:
     return at_most(f"{name} less what {hidden} hides", found, claimed + MARGIN[hidden])
 
@@ -96,7 +110,7 @@ def lemma_c_1(
     tau_w: Annotated[float, Real(above=0)] = 1.0,
     sigma_v: Positive = 1.0,
     ratio: Annotated[float, Real(above=0, high=1)] = 0.2,
-    draws: Draws = 5,
+    draws: Draws = 8,
     seed: Seed = 0,
 ) -> Finding:
     r"""Lemma C.1 of Allen-Zhu & Li, (a) to (g), as scalings, with the worst moves that :class:`Flips` finds.

@@ -87,7 +87,7 @@ class ResNet:
     def sensitivities(self, x: Floats) -> tuple[Floats, Floats]:
         """The matrices (k x m) that take W'(x, 1) to f(W'; x) and V'(out_1(x), 1) to g(V'; x)."""
         first, second = self.A * self.on_W(x), self.A * self.on_V(x)
-        return second @ ((self.V0 + self.V)[:, :-1] @ first) + first, second
+        return (second @ (self.V0 + self.V)[:, :-1]) @ first + first, second
 
 
 def spectral(generator: np.random.Generator, shape: tuple[int, int], norm: float) -> Floats:

@@ -1,0 +1,161 @@
+r"""Lemma E.1: weights near a random start whose indicators compute F.
+
+For F of general complexity (Definition A.1), h the function of Lemma E.2 for phi, standard Gaussian a_rj and g_j in
+R^(d+1), and unit vectors w1, w2 of F's terms,
+
+    w_j = sum_r a_rj sum_i a*_ri h(<g_j, w1_ri>) w2_ri          (E.3)
+
+has E a_rj 1[<g_j, (x,1)> >= 0] <w_j, (x,1)> = F_r(x) up to h's error. The mean over j = 1..m falls to it as m^(-1/2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from separatrix.papers.residual.complexity import Epsilon, Phi, Seed, as_float, complexity_of
+from separatrix.papers.residual.concept import GeneralFunction, unit
+from separatrix.papers.residual.coupling import LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.indicator import Indicator, LargeCStar
+from separatrix.rules import Whole
+from separatrix.theory.certificate import Assumption, Finding, at_most
+from separatrix.theory.results import result
+from separatrix.theory.series import Series, series
+
+Floats = NDArray[np.float64]
+Dimension = Annotated[int, Whole(1, 50)]
+Count = Annotated[int, Whole(1, 10)]
+Draws = Annotated[int, Whole(3, 50)]
+_POINTS = 40
+_LENGTHS = (0.0, 0.3, 1.0, 3.0)
+"""Of the z at which what must hold for all z is tried."""
+
+
+def odd_part(phi: str) -> Series:
+    """phi's constant and odd terms, which Definition A.1 allows."""
+    return series(phi).keeping(phi, lambda i: i == 0 or i % 2 == 1)
+
+
+def on_unit_sphere(d: int, generator: np.random.Generator) -> Floats:
+    return unit(generator, (_POINTS, d))
+
+
+def of_all_lengths(k: int, generator: np.random.Generator) -> Floats:
+    return np.concatenate([length * unit(generator, (_POINTS // len(_LENGTHS), k)) for length in _LENGTHS])
+
+
+def extended(x: Floats) -> Floats:
+    """(x, 1), a row each."""
+    return np.column_stack([x, np.ones(len(x))])
+
+
+@dataclass(frozen=True)
+class Made:
+    """F with its h, from which weights are made for any width."""
+
+    F: GeneralFunction
+    h: Indicator
+
+    @staticmethod
+    def of(phi: str, d: int, k: int, p: int, epsilon: float, generator: np.random.Generator) -> Made:
+        """A random F of this phi, and h to an error of epsilon/(2 k p) for each of its terms."""
+        own = odd_part(phi)
+        return Made(GeneralFunction.random(own, d, k, p, generator), Indicator.of(own, min(epsilon / (2 * k * p), 0.5)))
+
+    def weights(self, a: Floats, g: Floats) -> Floats:
+        """(E.3): the rows w_j, m x (d+1), for a (k x m) and g (m x (d+1))."""
+        inner = self.h(np.einsum("md,kpd->mkp", g, self.F.w1)) * self.F.a
+        return np.asarray(np.einsum("km,mkp,kpd->md", a, inner, self.F.w2))
+
+    def mean(self, x: Floats) -> Floats:
+        """What the mean over j tends to at each row of x, by quadrature."""
+        own = extended(x)
+        z = np.einsum("nd,kpd->nkp", own, self.F.w1) / np.linalg.norm(own, axis=1)[:, None, None]
+        value = self.h.expectation(z.ravel()).reshape(z.shape)
+        return np.asarray(np.sum(self.F.a * value * np.einsum("nd,kpd->nkp", own, self.F.w2), axis=2))
+
+
+def computed(a: Floats, g: Floats, w: Floats, x: Floats) -> Floats:
+    """sum_j a_rj 1[<g_j, (x,1)> >= 0] <w_j, (x,1)>, points x k."""
+    own = extended(x)
+    return np.asarray(((own @ g.T >= 0) * (own @ w.T)) @ a.T)
+
+
+@result(
+    "residual/lemma-e.1",
+    "For F of general complexity (p, C_s, C_eps) and m >= poly(C_eps, 1/eps) there is W* with ||W*||_{2,inf} <= k p "
+    "C_eps / m and ||W*||_F = O~(k p C_s / sqrt m) such that sum_r |F_r(x) - G_r((x, 1); W*)| <= eps ||(x, 1)||.",
+)
+def lemma_e_1(
+    phi: Phi = "sin",
+    epsilon: Epsilon = 0.15,
+    C_star: LargeCStar = 300.0,
+    d: Dimension = 5,
+    k: Count = 2,
+    p: Count = 2,
+    m: LargestWidth = 16384,
+    draws: Draws = 20,
+    seed: Seed = 0,
+) -> Finding:
+    r"""Lemma E.1 of Allen-Zhu & Li: G_r((x,1); W) = sum_j a_rj <w_j, (x,1)> 1[<w0_j, (x,1)> >= 0], W* is (E.3) / m.
+
+    At random F and x of several lengths, for five widths up to ``m``: the error must fall as m^(-1/2), ||W*||_F too,
+    and the largest row be at most k p C_eps / m, for the C_eps of the terms of phi that h uses. ``bias``: what is left
+    as m grows, by quadrature, at most eps. ``within``: the share of inputs with an error of at most eps at the largest
+    width; ``width_for_epsilon`` goes on from there to where the worst of them is.
+
+    >>> found = lemma_e_1(m=2048, draws=3, d=3)
+    >>> found.status in ("holds", "undecided"), found.measured["bias"] < 0.15
+    (True, True)
+    """
+    generator, widths = np.random.default_rng(seed), widths_up_to(m)
+    errors, norms = np.zeros((len(widths), draws)), np.zeros((len(widths), draws))
+    rows, bias, last = 0.0, 0.0, []
+    for draw in range(draws):
+        made = Made.of(phi, d, k, p, epsilon, generator)
+        x = of_all_lengths(d, generator)
+        F, size = made.F(x), np.linalg.norm(extended(x), axis=1)
+        bias = max(bias, float((np.abs(made.mean(x) - F).sum(axis=1) / size).max()))
+        for at, width in enumerate(widths):
+            a, g = generator.normal(size=(k, width)), generator.normal(size=(width, d + 1))
+            w = made.weights(a, g) / width
+            gap = np.abs(computed(a, g, w, x) - F).sum(axis=1) / size
+            errors[at, draw], norms[at, draw] = gap.mean(), np.linalg.norm(w)
+            rows = max(rows, float(np.linalg.norm(w, axis=1).max()) * width)
+        last.append(gap)
+    used = made.F.phi.truncated(len(made.h.c) - 1)
+    cost = complexity_of(used, C_star, epsilon)
+    C_s, C_epsilon = as_float(cost.C_s), as_float(cost.C_epsilon)
+    rates = {
+        "exponent_error": paired_exponent(widths, errors),
+        "exponent_frobenius": paired_exponent(widths, norms),
+    }
+    measured: dict[str, Any] = rates | {
+        "bias": bias,
+        "within": float(np.mean(np.concatenate(last) <= epsilon)),
+        "error": float(np.mean(errors[-1])),
+        "width_for_epsilon": m * (float(np.concatenate(last).max()) / epsilon) ** 2,
+        "row_norm_times_m": rows,
+        "frobenius_over_claimed": float(norms[-1].max()) * math.sqrt(m) / (k * p * C_s) if C_s else 0.0,
+        "C_s": C_s,
+        "C_epsilon": C_epsilon,
+    }
+    checks = [
+        grows_at_most("exponent_error in m", rates["exponent_error"], -0.5, "O~"),
+        grows_at_most("exponent_frobenius in m", rates["exponent_frobenius"], -0.5, "O~"),
+        at_most("m ||W*||_{2,inf} over k p C_eps", rows / (k * p * C_epsilon) if C_epsilon else rows, 1),
+        at_most("bias", bias, epsilon),
+    ]
+    bound = {"exponent_error": -0.5, "exponent_frobenius": -0.5, "bias": epsilon, "row_norm_times_m": k * p * C_epsilon}
+    premise = Assumption("eps < 1/(p C_s): with C* = 1, as a constant is hidden", epsilon, *_small(used, p, epsilon))
+    return Finding(measured, bound, checks, "scaling", [premise])
+
+
+def _small(phi: Series, p: int, epsilon: float) -> tuple[float, bool]:
+    C_s = as_float(complexity_of(phi, 1.0, 0.5).C_s)
+    limit = 1 / (p * C_s) if C_s else math.inf
+    return limit, epsilon < limit
