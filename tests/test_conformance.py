@@ -56,7 +56,7 @@ TASKS = [
     T.Monomial(d=7, degree=3),
     T.SparseParity(n=7, k=3),
     T.SparseParity(n=6, k=5, mixture=0.2, A=(1, 2, 4, 5, 6), scale="bits"),
-    T.SparseParity(n=50, k=5, evaluate="uniform"),
+    T.SparseParity(n=50, k=5),
     T.Sampled(labelled_gaussian, (4,)),
     T.Sampled(two_outputs, (4,), (2,), "regression"),
     T.HierarchicalParity(),
@@ -74,7 +74,7 @@ LEARNERS = [
     (L.MLP.matching(L.ConvPool(30)), PATCHES),
     (Trained(L.LeakyFC(4), train="hidden"), PATCHES),
     (L.LinearSVM(), PATCHES),
-    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in ("gaussian", "paper")),
+    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.networks.INITIALISATIONS),
     (L.FCN(5, "clipped_relu", "paper"), BITS),
     *(
         (Trained(L.FCN(4), algorithm(batch=b)), BITS)
@@ -199,7 +199,7 @@ def test_a_learner_that_looks_at_its_neighbours_is_found_out():
         (lambda: T.SparseParity(n=5, k=4), "k must be odd and at most n = 5, got 4"),
         (lambda: T.SparseParity(n=5, k=3, A=(1, 2, 6)), "A must be an integer of at least 1 and of at most 5, got 6"),
         (lambda: T.SparseParity(n=5, k=3, A=(1, 2, 2)), "3 different places of 1..5"),
-        (lambda: T.SparseParity(evaluate="uniforn"), "did you mean 'uniform'"),
+        (lambda: T.SparseParity(scale="bit"), "did you mean 'bits'"),
         (lambda: T.BiasedBits(1.5), "p must be a finite number"),
         (lambda: T.Arrays([1, 2, 3], [0, 1, 2]), "two labels"),
         (lambda: T.Arrays([1, 2], [0, 1, 1]), "same length"),

@@ -37,5 +37,4 @@ def failures(store: Store, plan: str) -> list[dict[str, Any]]:
     """The distinct messages of a plan's failed cells, the most frequent first."""
     from separatrix.report.contents import overview
 
-    found = [entry["messages"] for entry in overview(store)["plans"] if entry["name"] == plan]
-    return found[0] if found else []
+    return [message for entry in overview(store)["plans"] if entry["name"] == plan for message in entry["messages"]]

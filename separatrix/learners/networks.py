@@ -195,15 +195,16 @@ def windows(x: Float[Array, "points n"], k: int) -> Float[Array, "points windows
     return x[:, jnp.arange(count)[:, None] + jnp.arange(k)]
 
 
-INITIALISATIONS = ("gaussian", "paper")
+INITIALISATIONS = ("gaussian", "paper", "bounded")
 
 
 @dataclass(frozen=True)
 class FCN(Architecture):
     """The fully connected network of depth two (Definition 2) with ``q`` neurons.
 
-    ``initialisation``: ``gaussian``, w ~ N(0, 1/n) and u ~ N(0, 1/q), biases 0; or ``paper``, the
-    analogue of the CNN's: w uniform in {+-1/n}, b = 1/n - 1, u = 0. Both invariant to the bits' order.
+    ``initialisation``: ``gaussian``, w ~ N(0, 1/n) and u ~ N(0, 1/q), biases 0; ``bounded``, the same with every
+    u_i = +-1/q, so that |h| <= max |sigma| (Theorem 12); or ``paper``, the analogue of the CNN's: w uniform in {+-1/n},
+    b = 1/n - 1, u = 0. All are invariant to the bits' order.
     """
 
     q: int = parameter(64, Whole(1))
@@ -224,8 +225,8 @@ class FCN(Architecture):
 class CNN(Architecture):
     """The convolutional network of depth two (Definition 1): ``q`` filters of ``k`` bits, stride 1.
 
-    ``initialisation``: ``gaussian``, W ~ N(0, 1/k), u ~ N(0, 1/(q windows)), b = 0; or ``paper`` (Theorem 4):
-    W uniform in {+-1/k}, b = 1/k - 1 and not trained, u = 0.
+    ``initialisation``: ``gaussian``, W ~ N(0, 1/k), u ~ N(0, 1/(q windows)), b = 0; ``bounded``, the same with u in
+    {+-1/(q windows)}; or ``paper`` (Theorem 4): W uniform in {+-1/k}, b = 1/k - 1 and not trained, u = 0.
     """
 
     q: int = parameter(64, Whole(1))
@@ -279,6 +280,8 @@ def _depth_two(
         W = jax.random.rademacher(W_key, W_shape, dtype=float) / fan_in
         return W, jnp.full(b_shape, 1 / fan_in - 1), jnp.zeros(u_shape)
     W = jax.random.normal(W_key, W_shape) / math.sqrt(fan_in)
+    if initialisation == "bounded":
+        return W, jnp.zeros(b_shape), jax.random.rademacher(u_key, u_shape, dtype=float) / math.prod(u_shape)
     return W, jnp.zeros(b_shape), jax.random.normal(u_key, u_shape) / math.sqrt(math.prod(u_shape))
 
 

@@ -80,6 +80,8 @@ def _caption(summary: Mapping[str, Any]) -> list[str]:
     ]
     if summary["select"] == "test":
         told.append("Hyperparameters were chosen on the test sample, as the paper did: these errors are optimistic.")
+    elif summary["select"] == "steps":
+        told.append("Hyperparameters were chosen for the fewest steps to the target, for each learner and place.")
     elif any(len(choice) > 2 for choice in summary["chosen"]):
         told.append(
             f"Hyperparameters were chosen on a validation sample, for each learner and place{_judged(summary)}."

@@ -11,7 +11,6 @@ import functools
 import html
 import json
 import math
-import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ import altair as alt
 
 from separatrix.errors import InputError
 from separatrix.files import write_whole
+from separatrix.specs import content_hash
 from separatrix.studies.curve import Curve
 from separatrix.studies.rulers import Ruler, spread
 from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES, THEME
@@ -30,6 +30,7 @@ _BANDS_UP_TO = 3
 _GLOBALS = "window.vegaEmbed = vegaEmbed; window.vegaLite = vegaLite; window.vega = vega;"
 _LABEL_GAP = 17.0
 _BELOW = 30.0
+_MANY_DIGITS = 1e7
 _NAMES = {
     "train_size": "training examples",
     "test_error": "test error",
@@ -43,7 +44,7 @@ def curve_chart(
     curve: Curve,
     *,
     title: str = "",
-    subtitle: str | None = None,
+    subtitle: str | list[str] | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
     log_x: bool = True,
@@ -80,7 +81,9 @@ def curve_chart(
     data = alt.InlineData(sorted(rows, key=lambda row: (-learners.index(row["learner"]), row["x"])))
     colour = alt.Color("learner:N", scale=_ordered(learners, colours), legend=None)
     shape = alt.Shape("learner:N", scale=alt.Scale(domain=learners, range=_cycled(SHAPES, len(learners))), legend=None)
-    hover = alt.selection_point(fields=["learner"], on="pointerover", clear="pointerout", empty=True)
+    # a name of its own: charts side by side would otherwise be told, with a warning, to share one
+    own = f"hover_{content_hash([title, rows])[:8]}"
+    hover = alt.selection_point(name=own, fields=["learner"], on="pointerover", clear="pointerout", empty=True)
     shown = alt.when(hover).then(alt.value(1)).otherwise(alt.value(0.15))
     thickness = alt.when(alt.datum.learner == learners[0]).then(alt.value(2.8)).otherwise(alt.value(2.0))
     x = alt.X(
@@ -88,7 +91,8 @@ def curve_chart(
         scale=x_scale.encoding(),
         axis=alt.Axis(values=x_scale.ticks, grid=False, title=x_title or _name(curve.x), format=_format(rows)),
     )
-    y_axis = alt.Axis(values=y_scale.ticks, domain=False, ticks=False, title=y_title or _name(curve.y), format="~g")
+    y_format = "~e" if y_scale.ticks[-1] >= _MANY_DIGITS else "~g"
+    y_axis = alt.Axis(values=y_scale.ticks, domain=False, ticks=False, title=y_title or _name(curve.y), format=y_format)
     y = alt.Y("y_drawn:Q", scale=y_scale.encoding(), axis=y_axis)
     base = alt.Chart(data).encode(x=x, color=colour)
     limits = {"y": alt.Y("low_drawn:Q", scale=y_scale.encoding(), axis=y_axis), "y2": "high_drawn:Q"}
@@ -115,10 +119,8 @@ def panels(curves: Mapping[str, Curve], *, title: str, columns: int = 2, **optio
     covers = [height for curve in curves.values() for height in _heights(curve.series())]
     size: dict[str, Any] = {"width": 320, "height": 260, "y_covers": covers}
     charts = [curve_chart(curve, title=name, **(size | options)) for name, curve in curves.items()]
-    with warnings.catch_warnings():  # one selection for all panels, as is wanted: a learner is picked out in each
-        warnings.filterwarnings("ignore", "Automatically deduplicated selection parameter")
-        # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
-        return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
+    # one concatenation: rows of rows give panels that differ in their data alone the same name, and mix them up
+    return alt.concat(*charts, columns=columns, title=alt.Title(title, fontSize=18, offset=12))
 
 
 def describe(curve: Curve, rows: Sequence[Mapping[str, Any]], log_y: bool = False, every_seed: bool = False) -> str:
@@ -145,10 +147,11 @@ def save_chart(chart: alt.TopLevelMixin, stem: str | Path) -> list[Path]:
     with alt.theme.enable(THEME):
         specification = chart.to_dict()
     version = _vegalite_version()
+    text = json.dumps(specification)  # as a dictionary it could not hold 1e20, which it takes for an integer
     made: dict[str, bytes | str] = {
-        ".svg": vl_convert.vegalite_to_svg(specification, vl_version=version),
-        ".png": vl_convert.vegalite_to_png(specification, vl_version=version, scale=2),
-        ".pdf": vl_convert.vegalite_to_pdf(specification, vl_version=version),
+        ".svg": vl_convert.vegalite_to_svg(text, vl_version=version),
+        ".png": vl_convert.vegalite_to_png(text, vl_version=version, scale=2),
+        ".pdf": vl_convert.vegalite_to_pdf(text, vl_version=version),
         ".html": _page(specification, place.name, javascript_bundle()),
     }
     return [write_whole(place.with_name(place.name + suffix), content) for suffix, content in made.items()]
@@ -198,7 +201,8 @@ def _name(column: str) -> str:
 
 
 def _format(rows: Sequence[Mapping[str, Any]]) -> str:
-    return "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",~g"
+    # without digits Vega rounds ticks to its own steps
+    return "~s" if max(abs(row["x"]) for row in rows) >= 100_000 else ",.6~g"
 
 
 def _cycled(values: Sequence[str], count: int) -> list[str]:

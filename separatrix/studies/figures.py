@@ -7,6 +7,7 @@ import os
 import platform
 import time
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
+Names = str | Sequence[str]
 
 
 class Shown(ABC):
@@ -57,7 +59,8 @@ class Shown(ABC):
 class Figure(Shown):
     """A figure of a paper (or one that it should have had) as a study at either scale.
 
-    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel.
+    ``panels`` are its curves' conditions (see ``Result.curve``'s ``where``) by the name of the panel; of several ``y``
+    each has such panels of its own.
     """
 
     id: str
@@ -65,8 +68,8 @@ class Figure(Shown):
     study: Callable[[Scale], Study]
     draw: Callable[[Result], alt.TopLevelMixin]
     claims: Sequence[Claim]
-    x: str = "train_size"
-    y: str = "test_error"
+    x: Names = "train_size"
+    y: Names = "test_error"
     panels: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: {"": {}})
     notes: str = ""
 
@@ -77,22 +80,50 @@ class Figure(Shown):
         self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
     ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
         result = self.study(scale).run(store, workers=workers, progress=progress)
-        statuses = result.status_counts()
-        return self.draw(result), {
-            "cells": {
-                "planned": result.counts["planned"],
-                "reused": result.counts["reused"],
-                "ran": result.counts["ran"],
-                "diverged": statuses["diverged"],
-                "failed": statuses["failed"],
-            },
-            "series": _series(self, result),
-            "axes": {"x": self.x, "y": self.y},
+        ys = _names(self.y)
+        panels = [
+            (", ".join(part for part in (panel, y if len(ys) > 1 else "") if part), y, where)
+            for y in ys
+            for panel, where in self.panels.items()
+        ]
+        series = [row for panel, y, where in panels for row in _series(panel, result, self.x, y, where)]
+        return self.draw(result), _found([result], series, self.x, self.y) | {
             "chosen": _chosen(result),
-            "select": result.study.select,
             "tune_seeds": result.study.tune_seeds,
-            "on_edge": result.on_edge(),
             "claims": [_verdict(claim, result) for claim in self.claims],
+        }
+
+
+@dataclass(frozen=True)
+class JointFigure(Shown):
+    """A figure of several studies by name, for learners that depend on the task, or for two precisions.
+
+    The studies have one name, that of the plan; ``draw`` and the claims are given all results. Those claims also
+    decide what no study has trained, such as a gradient at the start.
+    """
+
+    id: str
+    statement: str
+    studies: Callable[[Scale], Mapping[str, Study]]
+    draw: Callable[[Mapping[str, Result]], alt.TopLevelMixin]
+    claims: Sequence[Claim]
+    x: str = "train_size"
+    y: str = "test_error"
+    notes: str = ""
+
+    def plan(self, scale: Scale) -> str:
+        return next(iter(self.studies(scale).values())).name
+
+    def make(
+        self, scale: Scale, store: Store, workers: int | None, progress: Progress | None
+    ) -> tuple[alt.TopLevelMixin, dict[str, Any]]:
+        results = {
+            name: study.run(store, workers=workers, progress=progress) for name, study in self.studies(scale).items()
+        }
+        series = [row for name, result in results.items() for row in _series(name, result, self.x, self.y)]
+        return self.draw(results), _found(list(results.values()), series, self.x, self.y) | {
+            "chosen": [{"panel": name} | row for name, result in results.items() for row in _chosen(result)],
+            "claims": [_verdict(claim, results) for claim in self.claims],
         }
 
 
@@ -167,15 +198,31 @@ def _made() -> dict[str, str]:
     }
 
 
-def _series(figure: Figure, result: Result) -> list[dict[str, Any]]:
-    return [
-        ({"panel": panel} if panel else {}) | row
-        for panel, where in figure.panels.items()
-        for row in result.curve(figure.x, figure.y, where=where).series()
-    ]
+def _found(results: Sequence[Result], series: list[dict[str, Any]], x: Names, y: Names) -> dict[str, Any]:
+    """What a summary says of the trainings behind a figure."""
+    statuses = sum((result.status_counts() for result in results), Counter[str]())
+    counts = sum((result.counts for result in results), Counter[str]())
+    return {
+        "cells": {name: counts[name] for name in ("planned", "reused", "ran")}
+        | {name: statuses[name] for name in ("diverged", "failed")},
+        "series": series,
+        "axes": {"x": " or ".join(_names(x)), "y": " or ".join(_names(y))},
+        "select": results[0].study.select,
+        "on_edge": [place for result in results for place in result.on_edge()],
+    }
 
 
-def _verdict(claim: Claim, result: Result) -> dict[str, Any]:
+def _names(of: Names) -> tuple[str, ...]:
+    return (of,) if isinstance(of, str) else tuple(of)
+
+
+def _series(
+    panel: str, result: Result, x: Names, y: str, where: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    return [({"panel": panel} if panel else {}) | row for row in result.curve(x, y, where=where).series()]
+
+
+def _verdict(claim: Claim, result: Any) -> dict[str, Any]:
     try:
         verdict = claim.decide(result)
     except InputError as missing:  # a learner without a single record

@@ -6,8 +6,9 @@ that did not reach it within the budget costs infinity: the median stays finite 
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -53,7 +54,11 @@ class GrowthLaw:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Both laws on the same data; ``preferred`` fits better in ``share`` of the resamples, None where too few."""
+    """Both laws on the same data; ``preferred`` fits better in ``share`` of the resamples, None where too few.
+
+    The laws' rates are of the places that were reached; the comparison hears the other places too, where a limit is
+    known.
+    """
 
     power: GrowthLaw
     exponential: GrowthLaw
@@ -98,22 +103,39 @@ def growth_law(
     return GrowthLaw(kind, rate, math.exp(intercept), float(np.sqrt(np.mean(residuals**2))), places, censored)
 
 
-def compare_laws(x: Sequence[float], samples: Samples, *, centre: Centre = "median", seed: int = 0) -> Comparison:
+def compare_laws(
+    x: Sequence[float],
+    samples: Samples,
+    *,
+    limits: Mapping[float, float] | None = None,
+    centre: Centre = "median",
+    seed: int = 0,
+) -> Comparison:
     """The power law against the exponential one: which leaves the smaller residuals, in how many resamples of seeds.
 
-    Decided from four places on, where it is 95% of them.
+    ``limits`` gives the budget that was not enough at places where the cost was not reached: a law has a residual
+    there as far as it stays below, and none above. Decided where it is 95%, from four places on: measured ones, and
+    those whose limit one of the laws of the measured ones stays below (a limit that both pass says nothing).
 
     >>> compare_laws([1, 2, 3, 4, 5], [[2.0**k] for k in range(1, 6)]).preferred
     'exponential'
     """
     power, exponential = (growth_law(x, samples, kind, centre=centre, seed=seed) for kind in ("power", "exponential"))
-    places, values, _ = _uncensored(x, samples, _Centre(centre))
+    places, values, missed = _uncensored(x, samples, _Centre(centre))
     drawn = _resamples(values, _Centre(centre), seed)
-    wins = _left_over(_abscissa(places, "exponential"), drawn) < _left_over(_abscissa(places, "power"), drawn)
-    share = float(np.mean(wins))
+    known = {
+        place: math.log(limit)
+        for place, limit in (limits or {}).items()
+        if place in missed and min(power.at(place), exponential.at(place)) < limit
+    }
+
+    def left_over(kind: Kind) -> np.ndarray:
+        return _left_over(_abscissa(places, kind), drawn, _abscissa([*known], kind), np.array([*known.values()]))
+
+    share = float(np.mean(left_over("exponential") < left_over("power")))
     better: Kind = "exponential" if share > 0.5 else "power"
     share = max(share, 1 - share)
-    decided = len(places) >= 4 and share >= _DECISIVE
+    decided = len(places) + len(known) >= 4 and share >= _DECISIVE
     return Comparison(power, exponential, better if decided else None, share)
 
 
@@ -176,7 +198,7 @@ def _uncensored(
 
 
 def _abscissa(places: Sequence[float], kind: Kind) -> np.ndarray:
-    if kind == "power" and min(places) <= 0:
+    if kind == "power" and min(places, default=1) <= 0:
         raise InputError(f"a power law needs places above 0, got {min(places):g}")
     return np.log(places) if kind == "power" else np.asarray(places, dtype=np.float64)
 
@@ -195,7 +217,18 @@ def _slopes(t: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.asarray(y @ centred / (centred @ centred))
 
 
-def _left_over(t: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The residual sum of squares of the regression of each row of y on t."""
-    spread = y - y.mean(axis=1, keepdims=True)
-    return np.asarray(np.square(spread - _slopes(t, y)[:, None] * (t - t.mean())).sum(axis=1))
+def _left_over(t: np.ndarray, y: np.ndarray, missed_at: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """For each row of y the least sum, over lines, of the squared residuals on t and of the squares by which the line
+    stays below the limits at ``missed_at``. The best line is the regression on t and on the places where it stays
+    below: one of the candidates, and none of the others has a smaller sum.
+    """
+    best = np.full(len(y), np.inf)
+    for below in itertools.product((False, True), repeat=len(limits)):
+        held = np.array(below, dtype=bool)
+        at = np.concatenate([t, missed_at[held]])
+        to = np.hstack([y, np.broadcast_to(limits[held], (len(y), int(held.sum())))])
+        slope = _slopes(at, to)
+        line = to.mean(axis=1)[:, None] + slope[:, None] * (np.concatenate([t, missed_at]) - at.mean())
+        short = np.maximum(limits - line[:, len(t) :], 0.0)
+        best = np.minimum(best, np.square(y - line[:, : len(t)]).sum(axis=1) + np.square(short).sum(axis=1))
+    return best

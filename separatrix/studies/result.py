@@ -14,8 +14,8 @@ import polars as pl
 from separatrix.errors import InputError, unknown
 from separatrix.specs import flat
 from separatrix.studies.curve import Curve, Point
-from separatrix.studies.intervals import error_interval, mean_interval
-from separatrix.studies.tuning import Choice, Condition
+from separatrix.studies.intervals import Summary, error_interval, mean_interval
+from separatrix.studies.tuning import STEPS, Choice, Condition, criterion_of, steps_to_target
 
 if TYPE_CHECKING:
     from separatrix.studies.study import Study
@@ -39,7 +39,7 @@ class Result:
 
     def chosen(self, condition: Condition) -> Choice:
         """The hyperparameters of a condition."""
-        return condition.best(self.records, f"{self.study.select}_error")
+        return condition.best(self.records, criterion_of(self.study.select))
 
     def rows(self, condition: Condition) -> list[Mapping[str, Any]]:
         """The records of a condition's chosen hyperparameters, a seed each, without those that failed."""
@@ -79,7 +79,7 @@ class Result:
 
     def curve(
         self,
-        x: str = "train_size",
+        x: str | Sequence[str] = "train_size",
         y: str = "test_error",
         *,
         where: Mapping[str, Any] | None = None,
@@ -87,9 +87,12 @@ class Result:
     ) -> Curve:
         """``y`` against ``x`` for each learner, at the chosen hyperparameters, with intervals over the seeds.
 
-        ``x`` is ``train_size`` or any number in the task, the learner or the procedure; ``where`` keeps the conditions
-        whose fields have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+        ``x`` is ``train_size`` or any number in the task, the learner or the procedure (of several names the first that
+        a learner has: neurons ``q`` of one, features ``N`` of another); ``where`` keeps the conditions whose fields
+        have these values. A diverged training counts as an error of 1/2 (a coin) in a classification.
+        Beside the records' columns ``y`` may be ``steps_to_target``, infinite for a training that did not get there.
         """
+        names = (x,) if isinstance(x, str) else tuple(x)
         points: dict[str, list[Point]] = {}
         for condition in self.conditions:
             if any(_field(condition, name) != value for name, value in (where or {}).items()):
@@ -98,20 +101,17 @@ class Result:
             if not rows:
                 continue
             values = [_value(row, y, condition) for row in rows]
-            if y in ERRORS and condition.cell.task.kind == "classification":
-                summary = error_interval(values, _trials(rows[0], y, condition), level)
-            else:
-                summary = mean_interval(values, level)
+            summary = _summary(values, rows[0], y, condition, level)
             seeds = tuple(int(row["seed"]) for row in rows)
-            place = _coordinate(condition, x)
+            place = _coordinate(condition, names)
             if any(point.x == place for point in points.get(condition.label, ())):
                 raise InputError(
-                    f"several conditions of {condition.label} lie at {x} = {place:g}; choose among them with where= "
-                    "or take the axis in which they differ"
+                    f"several conditions of {condition.label} lie at {names[0]} = {place:g}; choose among them with "
+                    "where= or take the axis in which they differ"
                 )
             points.setdefault(condition.label, []).append(Point(place, summary, tuple(values), seeds))
         ordered = {label: tuple(sorted(found, key=lambda point: point.x)) for label, found in points.items()}
-        return Curve(x, y, ordered, level)
+        return Curve(names[0], y, ordered, level)
 
     def history(
         self,
@@ -149,11 +149,14 @@ def _along(rows: Sequence[Mapping[str, Any]], y: str, unit: int, condition: Cond
     seeds = tuple(int(row["seed"]) for row in rows)
     for step in sorted(set.intersection(*(set(along) for along in found))):
         values = tuple(float(along[step]) for along in found)
-        if y in ERRORS and condition.cell.task.kind == "classification":
-            summary = error_interval(values, _trials(rows[0], y, condition), level)
-        else:
-            summary = mean_interval(values, level)
-        yield Point(step / unit, summary, values, seeds)
+        yield Point(step / unit, _summary(values, rows[0], y, condition, level), values, seeds)
+
+
+def _summary(values: Sequence[float], row: Mapping[str, Any], y: str, condition: Condition, level: float) -> Summary:
+    """The mean over the seeds; of an error, ``y`` or one on a part of the task, with the interval of its sample."""
+    if y.split(".")[0] in ERRORS and condition.cell.task.kind == "classification":
+        return error_interval(values, _trials(row, y, condition), level)
+    return mean_interval(values, level)
 
 
 def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
@@ -161,13 +164,15 @@ def _trials(row: Mapping[str, Any], y: str, condition: Condition) -> int | None:
     if row["test_size"] is None:
         return None
     procedure = condition.cell.procedure
-    return procedure.test_size if y == "test_error" else procedure.validation_size
+    return procedure.validation_size if y == "validation_error" else procedure.test_size
 
 
 def _value(row: Mapping[str, Any], y: str, condition: Condition) -> float:
+    if y == STEPS:
+        return steps_to_target(row, condition.cell.procedure)
     if y not in row:
         raise unknown("column", y, row)
-    if row[y] is None and row["status"] == "diverged" and y.endswith("_error"):
+    if row[y] is None and row["status"] == "diverged" and y.split(".")[0].endswith("_error"):
         return chance(condition.cell.task)
     if not isinstance(row[y], int | float | None):
         raise InputError(f"a curve needs a column of numbers, got {y} = {row[y]!r}")
@@ -180,7 +185,8 @@ def chance(task: Task) -> float:
     return 1 - 1 / classes if task.kind == "classification" else float("inf")
 
 
-def _coordinate(condition: Condition, name: str) -> float:
+def _coordinate(condition: Condition, names: Sequence[str]) -> float:
+    name = next((name for name in names[:-1] if _has_field(condition, name)), names[-1])
     value = _field(condition, name)
     if not isinstance(value, int | float | None):
         raise InputError(f"an axis must be a number, got {name} = {value!r}")
@@ -189,10 +195,22 @@ def _coordinate(condition: Condition, name: str) -> float:
 
 def _field(condition: Condition, name: str) -> Any:
     """A field of the condition's cell by its name, wherever it lies."""
-    cell = condition.cell
-    columns = {"train_size": cell.train_size}
-    columns |= flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
-    matches = [path for path in columns if path == name or path.rsplit(".", 1)[-1] == name]
+    columns = _columns(condition)
+    matches = _matches(columns, name)
     if not matches:
         raise unknown("axis", name, [path.rsplit(".", 1)[-1] for path in columns])
     return columns[matches[0]]
+
+
+def _has_field(condition: Condition, name: str) -> bool:
+    return bool(_matches(_columns(condition), name))
+
+
+def _columns(condition: Condition) -> dict[str, Any]:
+    cell = condition.cell
+    columns: dict[str, Any] = {"train_size": cell.train_size}
+    return columns | flat(cell.task, "task") | flat(cell.learner, "learner") | flat(cell.procedure, "procedure")
+
+
+def _matches(columns: Mapping[str, Any], name: str) -> list[str]:
+    return [path for path in columns if path == name or path.rsplit(".", 1)[-1] == name]

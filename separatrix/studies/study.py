@@ -19,7 +19,7 @@ from separatrix.studies.progress import Progress, Silent
 from separatrix.studies.queue import Queue
 from separatrix.studies.result import Result
 from separatrix.studies.store import Store
-from separatrix.studies.tuning import Condition
+from separatrix.studies.tuning import Condition, criterion_of
 from separatrix.tasks import Task
 from separatrix.training import Cell, Procedure
 
@@ -34,8 +34,9 @@ class Study:
     in a list or by label; a list under one label is one curve over an axis of the learner (its width, say).
     ``train_size``: one or several; None is the exact population. ``seeds``: how many, or which. ``tune``: grids for any
     fields of the learners (a learner without the field is not tuned in it). ``select``: the sample on which
-    hyperparameters are chosen, ``validation`` or, as some papers do, ``test``. ``tune_seeds``: on how many seeds, the
-    first ones, they are chosen; the others are then run at the choice alone. None is all of them.
+    hyperparameters are chosen, ``validation`` or, as some papers do, ``test``; or ``steps``, the fewest to the target.
+    ``tune_seeds``: on how many seeds, the first ones, they are chosen; the others are then run at the choice alone.
+    None is all of them.
     """
 
     task: Task | Sequence[Task]
@@ -49,7 +50,7 @@ class Study:
     tune_seeds: int | None = None
 
     def __post_init__(self) -> None:
-        Choice("validation", "test").accept("select", self.select)
+        Choice("validation", "test", "steps").accept("select", self.select)
         for name, value in self._checked().items():
             object.__setattr__(self, name, value)
         for name in self.tune:
@@ -57,7 +58,7 @@ class Study:
                 known = {key for _, learner in self.labelled for key in _tunable(learner)}
                 raise unknown("name to tune", name, known)
         for condition in self.conditions():
-            condition.all_trials()
+            condition.all_cells()
 
     def _checked(self) -> dict[str, Any]:
         """The fields in their own types: whatever was given as one thing, or can be gone through once, is a tuple."""
@@ -134,7 +135,7 @@ class Study:
         where = executor if executor is not None else executor_for(workers)
         conditions = self.conditions()
         counts = Counter[str]()
-        wanted = {cell.key: cell for condition in conditions for cell in condition.all_trials()}
+        wanted = {cell.key: cell for condition in conditions for cell in condition.all_cells()}
         counts["reused"] = sum(status in FINAL for key, status in kept.statuses().items() if key in wanted)
         try:
             records = self._rounds(conditions, wanted, counts, kept, where, shown)
@@ -154,7 +155,7 @@ class Study:
         progress: Progress,
     ) -> dict[str, Mapping[str, Any]]:
         """Run what is missing, extend the grids, and again until nothing is to be added; the records of all cells."""
-        criterion = f"{self.select}_error"
+        criterion = criterion_of(self.select)
         plan = content_hash([self.name, list(wanted)])
         while True:
             store.save_plan(plan, self.name, list(wanted), {"select": self.select})

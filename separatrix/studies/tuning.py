@@ -11,10 +11,35 @@ from typing import Any
 from separatrix.errors import InputError
 from separatrix.specs import has_field, replaced
 from separatrix.studies.grid import Grid
-from separatrix.training import Cell
+from separatrix.training import Cell, Procedure
 
 Choice = tuple[tuple[str, float], ...]
 """One value for each tuned name."""
+
+_FLOAT32 = 1e-6
+"""A training in float32 compares with the target rounded."""
+STEPS = "steps_to_target"
+"""The column that :func:`steps_to_target` gives, beside those that records have."""
+
+
+def criterion_of(select: str) -> str:
+    """The column by which a study's ``select`` chooses."""
+    return STEPS if select == "steps" else f"{select}_error"
+
+
+def steps_to_target(record: Mapping[str, Any], procedure: Procedure) -> float:
+    """The steps of a training that ended at its target loss or error; infinity for one that did not get there."""
+    if record.get("status") != "ok" or record["steps"] is None:
+        return math.inf
+    limits = {"train_loss": procedure.target_loss, "train_error": procedure.target_error}
+    there = any(record[name] <= limit + _FLOAT32 * abs(limit) for name, limit in limits.items())
+    return float(record["steps"]) if there else math.inf
+
+
+def _mean(values: Sequence[float | None]) -> tuple[int, float]:
+    """How many values there are not, and the mean of the others."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    return len(values) - len(known), sum(known) / len(known) if known else math.inf
 
 
 @dataclass
@@ -51,20 +76,27 @@ class Condition:
         """Those of its cells by which the choice is judged."""
         return self.cells(choice)[: self.tune_seeds]
 
-    def all_trials(self) -> list[Cell]:
+    def all_cells(self) -> list[Cell]:
+        """What the search begins with."""
         return [cell for choice in self.choices for cell in self.trials(choice)]
 
     def best(self, records: Mapping[str, Mapping[str, Any]], criterion: str) -> Choice:
         """The choice with the fewest seeds that diverged or failed, then the least mean error of the others.
 
-        Of equally good choices, the one farthest from the grid's edges: a plateau that reaches the edge is no reason
-        to look beyond. Where no choice has an error at all, the least values: smaller rates diverge less.
+        By steps: the fewest seeds that did not reach the target, then the least mean number of steps of the others;
+        where none did, the least mean loss. Of equally good choices, the one farthest from the grid's edges: a plateau
+        that reaches the edge is no reason to look beyond. Where no choice has an error at all, the least values:
+        smaller rates diverge less.
         """
 
         def quality(choice: Choice) -> tuple[int, float]:
-            errors = [records.get(cell.key, {}).get(criterion) for cell in self.trials(choice)]
-            known = [error for error in errors if error is not None and math.isfinite(error)]
-            return len(errors) - len(known), sum(known) / len(known) if known else math.inf
+            rows = [records.get(cell.key, {}) for cell in self.trials(choice)]
+            if criterion == STEPS:
+                reached = _mean([steps_to_target(row, self.cell.procedure) for row in rows])
+                return (
+                    reached if math.isfinite(reached[1]) else (len(rows), _mean([r.get("train_loss") for r in rows])[1])
+                )
+            return _mean([row.get(criterion) for row in rows])
 
         found = {choice: quality(choice) for choice in self.choices}
         best = min(found.values())

@@ -27,12 +27,12 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of a paper with the criterion that decides it on a figure's result."""
+    """A sentence of a paper with the criterion that decides it on a figure's result (its results by name, if joint)."""
 
     id: str
     statement: str
     criterion: str
-    decide: Callable[[Result], Verdict]
+    decide: Callable[[Result], Verdict] | Callable[[Mapping[str, Result]], Verdict]
 
     @property
     def paper(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import jax
@@ -43,6 +44,11 @@ class Task(ABC):
     @property
     def kind(self) -> Literal["classification", "regression"]:
         return "classification"
+
+    def parts(self) -> Mapping[str, Task]:
+        """Tasks with the same instances, by name, on whose test distributions the error is recorded as well (in the
+        column ``test_error.NAME``): the components of a mixture, say."""
+        return {}
 
     def prepare(self) -> None:
         """Called before the first cell of a run; raises an ``InputError`` where something is missing (a data set)."""

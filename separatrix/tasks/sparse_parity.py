@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from separatrix.errors import InputError
 from separatrix.rules import Choice, Real, Whole, enforce, parameter
 from separatrix.tasks.base import Population, Split, Task
 
-PARTS = ("mixture", "uniform", "aligned")
 _ENUMERABLE = 24
 
 
@@ -34,16 +34,14 @@ class SparseParity(Task):
     bits of A equal, +1 or -1 with probability 1/2 each; y = f_A(x) = sign(prod_{i in A} x_i), |A| = k odd.
 
     The paper's weight of the second component is 1/2; 0 is the uniform distribution alone. ``A``: places 1..n, or None
-    to draw them with the instance. ``evaluate``: what the errors are of: the whole ``mixture``, its ``uniform`` or
-    its ``aligned`` component; training samples are always of the mixture. ``scale``: bits of size 1/sqrt n
-    (``unit``, the paper's: every ||x|| = 1) or of size 1 (``bits``).
+    to draw them with the instance. ``scale``: bits of size 1/sqrt n (``unit``, the paper's: every ||x|| = 1) or of
+    size 1 (``bits``). The two components are its ``parts``, and are themselves such tasks.
     """
 
     n: int = parameter(30, Whole(1))
     k: int = parameter(3, Whole(1))
     mixture: float = parameter(0.5, Real(0, 1), traced=True)
     A: tuple[int, ...] | None = None
-    evaluate: str = parameter("mixture", Choice(*PARTS))
     scale: str = parameter("unit", Choice("unit", "bits"))
 
     def __post_init__(self) -> None:
@@ -83,26 +81,28 @@ class SparseParity(Task):
         which, bits_key, sign_key = jax.random.split(key, 3)
         bits = jax.random.rademacher(bits_key, (self.n,), dtype=float)
         equal = bits.at[instance].set(jax.random.rademacher(sign_key, (), dtype=float))
-        drawn = "mixture" if split == "train" else self.evaluate
-        aligned = jax.random.bernoulli(which, self.mixture) if drawn == "mixture" else drawn == "aligned"
-        x = jnp.where(aligned, equal, bits)
+        x = jnp.where(jax.random.bernoulli(which, self.mixture), equal, bits)
         return x * jnp.asarray(self.size, x.dtype), self.label(instance, x)
 
     @property
     def population_size(self) -> int | None:
-        """2^n, for n of at most 24; None where the errors are of a part, since one list serves training and test."""
-        return 2**self.n if self.n <= _ENUMERABLE and self.evaluate == "mixture" else None
+        """2^n, for n of at most 24."""
+        return 2**self.n if self.n <= _ENUMERABLE else None
 
     def population(self, instance: Int[Array, " k"]) -> Population:
         if self.population_size is None:
-            raise InputError(f"the population must have n of at most {_ENUMERABLE} and be of the mixture to be listed")
+            raise InputError(f"n must be at most {_ENUMERABLE} for the population to be listed, got {self.n}")
         digits = (jnp.arange(2**self.n)[:, None] >> jnp.arange(self.n - 1, -1, -1)) & 1
         x = 1.0 - 2.0 * digits
         aligned = jnp.abs(x[:, instance].sum(axis=1)) == self.k
         p = 0.5**self.n * ((1 - self.mixture) + jnp.where(aligned, self.mixture * 2.0 ** (self.k - 1), 0.0))
         return Population(x * jnp.asarray(self.size, x.dtype), self.label(instance, x), p)
 
-    def sums(self, part: str = "mixture") -> list[Sums]:
+    def parts(self) -> Mapping[str, SparseParity]:
+        """The components: ``uniform`` and ``aligned`` (the bits of A all equal)."""
+        return {"uniform": replace(self, mixture=0.0), "aligned": replace(self, mixture=1.0)}
+
+    def sums(self) -> list[Sums]:
         """The exact law of (sum on A, sum off A) in units of a bit, with the label, at any n: the structure in which
         the population of a function of these sums is (k + 1)(n - k + 1) terms and not 2^n.
 
@@ -110,10 +110,7 @@ class SparseParity(Task):
         [(3, 1, 1, '5/32'), (1, 1, -1, '3/32'), (-1, 1, 1, '3/32'), (-3, 1, -1, '5/32')]
         """
         k, rest = self.k, self.n - self.k
-        weight = {"mixture": Fraction(self.mixture), "uniform": Fraction(0), "aligned": Fraction(1)}[
-            Choice(*PARTS).accept("part", part)
-        ]
-        found = []
+        weight, found = Fraction(self.mixture), []
         for minus in range(k + 1):
             on = (1 - weight) * Fraction(math.comb(k, minus), 2**k) + (weight / 2 if minus in (0, k) else 0)
             for others in range(rest + 1):

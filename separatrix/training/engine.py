@@ -11,6 +11,7 @@ import contextlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import jax
@@ -135,6 +136,20 @@ def samples(cells: Sequence[Cell], values: dict[str, np.ndarray]) -> tuple[Sampl
     return train, fresh("validation", procedure.validation_size), fresh("test", procedure.test_size)
 
 
+def part_samples(cells: Sequence[Cell], lanes: int) -> dict[str, Sample]:
+    """Test samples (or the populations) of the parts of the cells' tasks."""
+    precision, found = cells[0].procedure.precision, {}
+    for name in cells[0].task.parts():
+        tasks = [cell.task.parts()[name] for cell in cells]
+        values = stacked([replace(cell, task=task) for cell, task in zip(cells, tasks, strict=True)], lanes, precision)
+        sampler, procedure = sampler_for(tasks[0], precision), cells[0].procedure
+        if procedure.on_population(tasks[0]):
+            found[name] = sampler.population(values)
+        else:
+            found[name] = sampler.draw(values, "test", procedure.test_size, np.full(lanes, procedure.test_size))
+    return found
+
+
 def _train_block(cells: list[Cell], layout: Layout, tick: Callable[[], None]) -> list[Record]:
     start = time.perf_counter()
     procedure = cells[0].procedure
@@ -147,14 +162,19 @@ def _train_block(cells: list[Cell], layout: Layout, tick: Callable[[], None]) ->
         block = _run(program, given, Block(jnp.zeros((), jnp.int32), state), tick)
         _, validation_error = program.evaluate(block.lanes.params, fixed, validation)
         _, test_error = program.evaluate(block.lanes.params, fixed, test)
+        part_errors = {
+            name: program.evaluate(block.lanes.params, fixed, sample)[1]
+            for name, sample in part_samples(cells, layout.lanes).items()
+        }
         norms = jax.vmap(_norm)(block.lanes.params)
         state = block.lanes._replace(params=None, memory=None, epoch=None)
-        found = jax.device_get((state, validation_error, test_error, norms))
+        found = jax.device_get((state, validation_error, test_error, part_errors, norms))
     seconds = (time.perf_counter() - start) / len(cells)
     records = []
     for lane, cell in enumerate(cells):
-        own, validated, tested, norm = jax.tree.map(lambda array, lane=lane: array[lane], found)
-        records.append(trained_record(cell, layout, own, float(validated), float(tested), float(norm), seconds))
+        own, validated, tested, of_parts, norm = jax.tree.map(lambda array, lane=lane: array[lane], found)
+        errors = float(validated), float(tested), {name: float(error) for name, error in of_parts.items()}
+        records.append(trained_record(cell, layout, own, *errors, float(norm), seconds))
     return records
 
 
@@ -183,8 +203,8 @@ def _solve(cell: Cell) -> Record:
     start = time.perf_counter()
     with numerics(cell.procedure.precision):
         values = stacked([cell], 1, cell.procedure.precision)
-        drawn = [[np.asarray(array)[0] for array in sample] for sample in jax.device_get(samples([cell], values))]
-    train, validation, test = drawn
+        drawn, of_parts = jax.device_get((samples([cell], values), part_samples([cell], 1)))
+    train, validation, test = ([np.asarray(array)[0] for array in sample] for sample in drawn)
     x, y = train[0][: cell.train_size], train[1][: cell.train_size]
     fitted = cell.learner.fit(x, y, cell.seed)
 
@@ -196,5 +216,6 @@ def _solve(cell: Cell) -> Record:
             wrong = np.square(outputs.reshape(y.shape) - y).reshape(len(y), -1).sum(axis=1)
         return float(np.sum(wrong * w.astype(np.float64)))
 
-    errors = error(x, y, np.full(len(y), 1 / len(y))), error(*validation), error(*test)
+    part_errors = {name: error(*(np.asarray(array)[0] for array in sample)) for name, sample in of_parts.items()}
+    errors = error(x, y, np.full(len(y), 1 / len(y))), error(*validation), error(*test), part_errors
     return solver_record(cell, fitted, *errors, time.perf_counter() - start)

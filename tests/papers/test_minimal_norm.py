@@ -13,7 +13,7 @@ from separatrix.papers.residual.minimal_norm import STATED, frontier, least_foun
 @pytest.mark.parametrize(("id", "scale"), [("fig1", "quick"), ("fig4a", "quick"), ("fig4b", "paper")])
 def test_the_studies_can_be_planned(id, scale):
     planned = papers.figure(f"residual/{id}").study(scale)
-    cells = [cell for condition in planned.conditions() for cell in condition.all_trials()]
+    cells = [cell for condition in planned.conditions() for cell in condition.all_cells()]
     assert len(cells) == (60 if scale == "paper" else 16)
     assert {cell.train_size for cell in cells} <= {5000, 50_000}
     assert len({cell.fleet for cell in cells}) == (4 if scale == "paper" else 2)
@@ -21,7 +21,7 @@ def test_the_studies_can_be_planned(id, scale):
 
 def test_figures_1_and_4a_share_their_cells():
     keys = [
-        {cell.key for condition in papers.figure(id).study("quick").conditions() for cell in condition.all_trials()}
+        {cell.key for condition in papers.figure(id).study("quick").conditions() for cell in condition.all_cells()}
         for id in ("residual/fig1", "residual/fig4a")
     ]
     assert keys[0] == keys[1]

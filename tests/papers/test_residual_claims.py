@@ -30,7 +30,7 @@ def test_figure_2_trains_three_networks_and_solves_six_kernel_methods():
 
 def test_figures_share_what_they_have_in_common():
     cells = {
-        id: {c.key for x in planned(id) for c in x.all_trials()} for id in ("fig2a", "fig3a", "controls", "samples")
+        id: {c.key for x in planned(id) for c in x.all_cells()} for id in ("fig2a", "fig3a", "controls", "samples")
     }
     choices = 2 * 2 * 5
     assert len(cells["fig2a"] & cells["fig3a"]) == 3 * choices  # beta = 1 at three widths

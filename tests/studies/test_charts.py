@@ -107,6 +107,12 @@ def test_saved_in_four_formats_that_load_nothing(tmp_path):
     assert specification_of(page)["title"]["text"] == "test error against training examples"
 
 
+def test_ticks_between_whole_numbers_are_printed_in_full(tmp_path):
+    chart = curve_chart(curve(["a"], sizes=(0.0, 0.0625, 0.25, 0.875)), log_x=False)
+    text = save_chart(chart, tmp_path / "figure")[0].read_text()
+    assert all(f">{tick}<" in text for tick in ("0.0625", "0.25", "0.875"))
+
+
 def test_spread_keeps_labels_apart_in_order_and_inside():
     places = [5.0, 5.0, 5.0, 7.0, 90.0, 99.0, 100.0]
     found = spread(places, 10.0, 100.0)
@@ -124,8 +130,8 @@ def test_a_ruler_finds_values_again(log):
     assert 0 < ruler.pixel(1.0) < ruler.pixel(300.0) < 500
 
 
-def test_panels_share_their_vertical_axis_and_their_selection():
-    """Also without a warning about the selection, which would be an error here."""
+def test_panels_share_their_vertical_axis_and_each_has_its_own_selection():
+    """Selections of one name would be a warning, which is an error here."""
     wide = curve(["a", "b"])
     low = Curve("train_size", "test_error", {"a": wide.points["a"][2:], "b": wide.points["b"][2:]})
     made = panels({"wide": wide, "low": low, "again": low, "once more": wide}, title="four").to_dict()
@@ -139,8 +145,8 @@ def test_panels_share_their_vertical_axis_and_their_selection():
     }
     assert len(domains) == 1
     assert domains.pop()[1] >= max(point.summary.high for point in wide.points["b"])
-    (hover,) = made["params"]
-    names = [layer["name"] for chart in charts for layer in chart["layer"] if "name" in layer]
-    assert set(names) <= set(hover["views"])
+    hovers = made["params"]
+    assert len({hover["name"] for hover in hovers}) == len(charts)
     # a view's name in two panels would draw the one's points in the other
-    assert len(set(names)) == len(names) == len(charts)
+    views = [view for hover in hovers for view in hover["views"]]
+    assert len(set(views)) == len(views) == len(charts)

@@ -4,8 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from separatrix.errors import InputError
+from separatrix.studies import growth
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.growth import compare_laws, costs, growth_law
 from separatrix.studies.intervals import mean_interval
@@ -55,3 +57,25 @@ def test_costs_are_read_off_a_curve_by_seed():
     assert found[7] == 10
     assert found[3] == pytest.approx(20 * 2**0.5)
     assert costs(Curve("train_size", "test_error", {"net": points}), "net", 0.05)[3] == math.inf
+
+
+def test_a_budget_that_was_not_enough_tells_the_laws_apart():
+    """Three measured places and a fourth of which only a lower bound is known."""
+    x, samples = [1, 3, 5, 7], [[3.0, 3.5], [40.0, 44.0], [700.0, 650.0], [math.inf, math.inf]]
+    assert compare_laws(x, samples).preferred is None
+    found = compare_laws(x, samples, limits={7: 8192.0})
+    assert (found.preferred, found.exponential.censored_at) == ("exponential", (7,))
+    assert compare_laws(x, [*samples[:3], [900.0, 950.0]], limits={7: 8192.0}).preferred == "power"
+    assert compare_laws(x, samples, limits={7: 1000.0}).preferred is None  # both laws are above it
+
+
+def test_the_residuals_with_limits_are_the_least_there_are():
+    t, y = np.array([0.0, 1.0, 2.0]), np.array([[0.0, 1.5, 1.0], [3.0, 1.0, 2.0]])
+    missed, limits = np.array([3.0, 4.0]), np.array([2.5, 2.0])
+    for row, found in zip(y, growth._left_over(t, y, missed, limits), strict=True):
+
+        def objective(line, row=row):
+            slack = np.maximum(limits - line[0] - line[1] * missed, 0)
+            return np.square(row - line[0] - line[1] * t).sum() + np.square(slack).sum()
+
+        assert found == pytest.approx(minimize(objective, np.zeros(2)).fun, rel=1e-5)

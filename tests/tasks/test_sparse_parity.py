@@ -8,8 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import separatrix as sx
 from separatrix import tasks as T
 from separatrix.errors import InputError
+from separatrix.learners import kernels
+from separatrix.studies.intervals import proportion
+from separatrix.training import train
 
 
 def by_hand(n, A, mixture):
@@ -43,21 +47,45 @@ def test_population_and_sums_follow_from_the_definition(n, A, mixture):
 
 def test_the_components_make_the_mixture():
     task = T.SparseParity(n=9, k=5, mixture=0.25)
-    mixed, uniform, aligned = (task.sums(part) for part in ("mixture", "uniform", "aligned"))
+    mixed, uniform, aligned = (part.sums() for part in (task, *task.parts().values()))
     assert sum(s.p for s in uniform) == sum(s.p for s in aligned) == 1
     for m, u, a in zip(mixed, uniform, aligned, strict=True):
         assert m.p == Fraction(3, 4) * u.p + Fraction(1, 4) * a.p
     assert {s.on for s in aligned if s.p} == {-5, 5}
 
 
-@pytest.mark.parametrize(("evaluate", "share"), [("mixture", 0.5 + 0.5 / 4), ("uniform", 0.25), ("aligned", 1.0)])
-def test_what_is_evaluated_is_the_part_and_training_is_on_the_mixture(evaluate, share):
-    task = T.SparseParity(n=40, k=3, A=(3, 30, 40), evaluate=evaluate, scale="bits")
-    for split, expected in (("test", share), ("train", 0.625)):
-        x, y = task.draw(2, 4000, split)
-        on = x[:, [2, 29, 39]]
-        np.testing.assert_array_equal(y, on.prod(axis=1))
-        assert abs(np.mean(np.abs(on.sum(axis=1)) == 3) - expected) <= 6 * np.sqrt(expected * (1 - expected) / 4000)
+@pytest.mark.parametrize(("name", "share"), [("mixture", 0.5 + 0.5 / 4), ("uniform", 0.25), ("aligned", 1.0)])
+def test_the_parts_are_drawn_with_the_same_instance(name, share):
+    mixture = T.SparseParity(n=40, k=3, A=(3, 30, 40), scale="bits")
+    x, y = ({"mixture": mixture} | mixture.parts())[name].draw(2, 4000, "test")
+    on = x[:, [2, 29, 39]]
+    np.testing.assert_array_equal(y, on.prod(axis=1))
+    assert abs(np.mean(np.abs(on.sum(axis=1)) == 3) - share) <= 6 * np.sqrt(share * (1 - share) / 4000)
+
+
+def test_the_errors_of_the_parts_make_the_error_of_the_mixture():
+    """Exactly, where errors are exact; and for networks and solvers alike."""
+    task = T.SparseParity(n=6, k=3, mixture=0.3, scale="bits")
+    for learner in (sx.learners.as_learner(sx.learners.MLP((8,))), kernels.KernelRidge(kernels.Linear(1.0))):
+        for seed in (0, 1):
+            (record,) = train([sx.Cell(task, learner, 60, seed, sx.Procedure(max_steps=2000))])
+            parts = [record[f"test_error.{name}"] for name in ("uniform", "aligned")]
+            assert record["test_error"] == pytest.approx(0.7 * parts[0] + 0.3 * parts[1], abs=1e-6)
+            assert parts[1] < parts[0]
+
+
+def test_errors_on_parts_are_proportions_with_their_intervals(tmp_path):
+    study = sx.Study(
+        task=T.SparseParity(n=6, k=3, scale="bits"),
+        learners={"linear": kernels.KernelRidge(kernels.Linear(1.0))},
+        train_size=40,
+        seeds=2,
+        procedure=sx.Procedure(evaluation="sample", test_size=200),
+    )
+    (point,) = study.run(tmp_path, workers=0).curve(y="test_error.uniform").of("linear")
+    assert all(round(value * 200) / 200 == value for value in point.values)
+    low, high = proportion(round(400 * point.summary.mean), 400)
+    assert point.summary.low <= low < point.summary.mean < high <= point.summary.high
 
 
 def test_the_seed_draws_A_where_it_is_not_given():
@@ -78,6 +106,7 @@ def test_a_population_of_many_points_sums_to_one():
     np.testing.assert_allclose((p * y) @ x[:, [0, 4, 7]] * np.sqrt(20), [0.5, 0.5, 0], atol=1e-9)
 
 
-def test_a_part_has_no_list_of_its_own():
-    with pytest.raises(InputError, match="of the mixture"):
-        T.SparseParity(n=5, evaluate="uniform").population(jnp.arange(3))
+def test_large_populations_are_not_listed():
+    assert T.SparseParity(n=25).population_size is None
+    with pytest.raises(InputError, match="n must be at most 24"):
+        T.SparseParity(n=25).population(jnp.arange(3))

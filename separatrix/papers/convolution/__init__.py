@@ -13,7 +13,10 @@ Section 3, Theorem 10                  :func:`.online.theorem_10`, ``convolution
 their training, at any width           :mod:`.descent`, :mod:`.classes`, :mod:`.setting`
 Section 4, Theorem 12                  :func:`.fully_connected.theorem_12`, ``convolution/theorem-12``
 its second moments, three ways         :mod:`.initial_gradient`
+what training makes of it, a figure    :mod:`.separation` (claims: :mod:`.separation_claims`)
+its networks, on the cube              :mod:`.start_gradient`, :mod:`.tabled`
 Section 5                              :func:`.unknown_order.section_5`, ``convolution/section-5``
+the same as a figure                   :mod:`.order`
 =====================================  ===========================================================
 
 Symbols: n bits, a k-pattern on the consecutive bits I, q neurons or filters, readout u, first layer w, bias

@@ -12,6 +12,10 @@ Section 4.2, Theorem 11                :func:`.online.theorem_11`, ``parity/theo
 Section 4.2, Lemma 12                  :func:`.readout.lemma_12`, ``parity/lemma-12``
 Section 4.2, Lemmas 13, 14             :mod:`.drift`, ``parity/lemma-13``, ``parity/lemma-14``
 Section 3, Theorem 2                   :mod:`.learning`, :mod:`.bounds`, ``parity/theorem-2``
+Section 4.1, the first step, drawn     :class:`.pictures.FirstStep`, ``parity/first-step``
+Abstract, Section 5 (no experiments)   :mod:`.figures`, :mod:`.claims`: ``parity/study-samples``, ``-svm``,
+                                       ``-uniform``, ``-features``, ``-k``, ``-mixture``, ``-two-phase``
+Linear classifiers of the bits         :func:`.linear.best_linear_error`: their least error, exactly
 =====================================  ===========================================================
 
 The task D_A is :class:`separatrix.tasks.SparseParity`, the network :class:`separatrix.learners.PairedFCN` and its
