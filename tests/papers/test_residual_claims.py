@@ -91,6 +91,34 @@ def test_how_far_kernels_fall_behind():
     assert decided("kernels", "kernels-do-not-learn", made(a={50: (16.0, 16.1)})).outcome == "supported"
 
 
+def by_beta(**errors):
+    """A result of figure 3, with these errors by beta."""
+    points = {float(beta[1:]): (Point(50.0, mean_interval(v), v, (0, 1, 2)),) for beta, v in errors.items()}
+    tasks = [SimpleNamespace(beta=beta) for beta in points]
+    return SimpleNamespace(
+        study=SimpleNamespace(tasks=tasks),
+        curve=lambda axis, where: Curve("width", "test_error", {"3resnet": points[where["beta"]]}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("half", "fifth", "outcome"),
+    [
+        ((0.1, 0.2, 0.3), (2.0, 2.1, 2.2), "supported"),
+        ((0.1, 0.2, 2.3), (2.0, 2.1, 2.2), "inconclusive"),
+        ((2.0, 2.1, 2.2), (2.0, 2.1, 2.2), "refuted"),
+        ((0.1, 0.2, 0.3), (0.2, 0.3, 0.2), "refuted"),
+    ],
+)
+def test_what_beta_decides(half, fifth, outcome):
+    """Whatever happens at beta = alpha = 0.3."""
+    for third in ((0.1, 0.2, 0.3), (2.0, 2.1, 2.2)):
+        errors = {"b1": (0.1, 0.2, 0.1), "b0.5": half, "b0.3": third, "b0.2": fifth}
+        verdict = decided("fig3a", "fig3a-base-signal-needed", by_beta(**errors))
+        assert verdict.outcome == outcome
+        assert verdict.evidence["at beta = alpha"]["best"][0] == pytest.approx(sum(third) / 3)
+
+
 def test_a_diverged_training_learned_nothing():
     above = made(a={50: (16.0, 16.1, math.inf)}, b={50: (math.inf, math.inf)})
     assert decided("kernels", "kernels-do-not-learn", above).outcome == "supported"

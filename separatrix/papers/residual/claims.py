@@ -171,18 +171,22 @@ def fig2(figure: str, part: str) -> tuple[Claim, ...]:
 
 
 def _beta_decides(result: Result) -> Verdict:
-    """Learned for every beta >= alpha, for none below."""
+    """Learned for every beta > alpha, for none below; of beta = alpha, "about" claims neither."""
     sides = {name: _sides(by_beta(result), name) for name in by_beta(result).points}
     verdicts = {}
     for name, found in sides.items():
-        large = float(name.split("= ")[1]) >= ALPHA
+        beta = float(name.split("= ")[1])
+        if beta == ALPHA:
+            continue
+        large = beta > ALPHA
         outcome: Outcome = "inconclusive"
         if found.get("below_at"):
             outcome = "supported" if large else "refuted"
         elif not found.get("across_at"):
             outcome = "refuted" if large else "supported"
         verdicts[name] = Verdict(outcome, found)
-    return all_of(verdicts)
+    decided = all_of(verdicts)
+    return Verdict(decided.outcome, {**decided.evidence, "at beta = alpha": sides.get(f"β = {ALPHA:g}")})
 
 
 def fig3(figure: str) -> tuple[Claim, ...]:
@@ -191,8 +195,8 @@ def fig3(figure: str) -> tuple[Claim, ...]:
             f"residual/{figure}-base-signal-needed",
             "When alpha is at most about beta the ResNet learns the composite signal; when alpha is larger, that is "
             "practically impossible",
-            "95% intervals over seeds against k alpha^2 = 1.35, the error without G: for beta >= alpha below it at "
-            "some width, for beta < alpha above it at every width",
+            "95% intervals over seeds against k alpha^2 = 1.35, the error without G: for beta > alpha below it at "
+            "some width, for beta < alpha above it at every width; beta = alpha is told and decides nothing",
             _beta_decides,
         ),
     )
