@@ -151,6 +151,7 @@ def test_files_from_a_folder_plain_zipped_or_spelt_with_a_dot(tmp_path):
         ("two-idx1-ubyte.gz", gzip.compress(bytes(10**7)), "two-idx1-ubyte must have the md5"),
         ("something", b"", "must be a folder that holds two-idx1-ubyte, plain or .gz, got"),
     ],
+    ids=["another file", "zipped", "cut off", "too long", "not there"],  # zipped bytes hold the time
 )
 def test_a_folder_with_wrong_files_is_bad_input(tmp_path, name, body, message):
     for right in ("one-idx3-ubyte", "three"):
