@@ -91,6 +91,7 @@ LEARNERS = [
     (Trained(L.FixedReadout(6), L.GradientDescent(batch=3), loss="squared"), T.Monomial(d=6, degree=2)),
     *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
     (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
+    (L.LinearPart(L.ReLUNet("3layer", 5), "last"), PARITIES),
     (L.KernelRidge(K.WideReLUNet()), PARITIES),
     (K.LinearisedRidge(L.ReLUNet(width=6)), PARITIES),
     (L.KernelSVM(), BITS),

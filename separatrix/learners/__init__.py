@@ -5,7 +5,7 @@ from separatrix.learners.base import Architecture, Fitted, Learner, Network, Sol
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
 from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.images import ImageCNN
-from separatrix.learners.kernels import KernelRidge, KernelSVM
+from separatrix.learners.kernels import KernelRidge, KernelSVM, LinearPart
 from separatrix.learners.leaky import LeakyFC
 from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
@@ -37,6 +37,7 @@ __all__ = [
     "Layerwise",
     "LeakyFC",
     "Learner",
+    "LinearPart",
     "LinearSVM",
     "Module",
     "Network",

@@ -83,12 +83,20 @@ def _caption(summary: Mapping[str, Any]) -> list[str]:
     elif summary["select"] == "steps":
         told.append("Hyperparameters were chosen for the fewest steps to the target, for each learner and place.")
     elif any(len(choice) > 2 for choice in summary["chosen"]):
-        told.append("Hyperparameters were chosen on a validation sample, for each learner and place.")
+        told.append(
+            f"Hyperparameters were chosen on a validation sample, for each learner and place{_judged(summary)}."
+        )
     if summary["on_edge"]:
         told.append(f"The best value lies on the edge of its grid for: {'; '.join(summary['on_edge'])}.")
     if summary["notes"]:
         told.append(summary["notes"])
     return told
+
+
+def _judged(summary: Mapping[str, Any]) -> str:
+    """On which seeds the choice was made, where it was not on all."""
+    count = summary.get("tune_seeds")
+    return f", on {'the first seed' if count == 1 else f'the first {count} seeds'} alone" if count else ""
 
 
 def _scale(name: str) -> str:

@@ -89,6 +89,7 @@ class Figure(Shown):
         series = [row for panel, y, where in panels for row in _series(panel, result, self.x, y, where)]
         return self.draw(result), _found([result], series, self.x, self.y) | {
             "chosen": _chosen(result),
+            "tune_seeds": result.study.tune_seeds,
             "claims": [_verdict(claim, result) for claim in self.claims],
         }
 
@@ -148,6 +149,7 @@ class Picture(Shown):
             "axes": {"x": "", "y": ""},
             "chosen": [],
             "select": None,
+            "tune_seeds": None,
             "on_edge": [],
             "claims": [],
         }

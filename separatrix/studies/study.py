@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from separatrix.errors import InputError, unknown
 from separatrix.learners import Learner, as_learner
-from separatrix.rules import Choice, Whole
+from separatrix.rules import Choice, Maybe, Whole
 from separatrix.schema import FINAL
 from separatrix.specs import content_hash, has_field
 from separatrix.studies.executors import Executor, executor_for
@@ -35,6 +35,8 @@ class Study:
     ``train_size``: one or several; None is the exact population. ``seeds``: how many, or which. ``tune``: grids for any
     fields of the learners (a learner without the field is not tuned in it). ``select``: the sample on which
     hyperparameters are chosen, ``validation`` or, as some papers do, ``test``; or ``steps``, the fewest to the target.
+    ``tune_seeds``: on how many seeds, the first ones, they are chosen; the others are then run at the choice alone.
+    None is all of them.
     """
 
     task: Task | Sequence[Task]
@@ -45,6 +47,7 @@ class Study:
     procedure: Procedure = Procedure()
     select: str = "validation"
     name: str = "study"
+    tune_seeds: int | None = None
 
     def __post_init__(self) -> None:
         Choice("validation", "test", "steps").accept("select", self.select)
@@ -67,15 +70,18 @@ class Study:
         for task in tasks:
             if not isinstance(task, Task):
                 raise InputError(f"task must be a Task or several, got {task!r}")
-        seeds = _several(self.seeds, once=lambda seeds: range(Whole(1).accept("seeds", seeds)))
+        given = _several(self.seeds, once=lambda seeds: range(Whole(1).accept("seeds", seeds)))
+        seeds = _distinct("seeds", [Whole(0, 2**31 - 1).accept("seeds", seed) for seed in given])
+        tune_seeds = Maybe(Whole(1, len(seeds))).accept("tune_seeds", self.tune_seeds)
         sizes = [None if size is None else Whole(1).accept("train_size", size) for size in _several(self.train_size)]
         return {
             "task": tasks,
             "learners": self.learners if isinstance(self.learners, Mapping) else tuple(_several(self.learners)),
             "train_size": _distinct("train_size", sizes),
-            "seeds": _distinct("seeds", [Whole(0, 2**31 - 1).accept("seeds", seed) for seed in seeds]),
+            "seeds": seeds,
             "tune": {name: as_grid(values) for name, values in self.tune.items()},
             "name": str(self.name),
+            "tune_seeds": tune_seeds,
         }
 
     @property
@@ -106,7 +112,7 @@ class Study:
                 learner.check(task.input_shape, task.output_shape)
                 for size in sizes:
                     cell = Cell(task, learner, size, 0, self.procedure)
-                    found.append(Condition.of(label, cell, grids, seeds))
+                    found.append(Condition.of(label, cell, grids, seeds, self.tune_seeds))
         if not found:
             raise InputError("a study must have at least one task, one learner and one train size")
         return found
@@ -121,7 +127,8 @@ class Study:
     ) -> Result:
         """Run what the store lacks, and return the whole. Run again after an interruption: it goes on.
 
-        The grids extend themselves, condition by condition, until the best value lies inside or the grid may not grow.
+        The grids extend themselves, condition by condition, until the best value lies inside or the grid may not grow;
+        then the seeds that were not tuned on are run at the choice.
         """
         kept = store if isinstance(store, Store) else Store(os.fspath(store))
         shown = progress if progress is not None else Silent()
@@ -147,7 +154,7 @@ class Study:
         executor: Executor,
         progress: Progress,
     ) -> dict[str, Mapping[str, Any]]:
-        """Run what is missing, extend the grids, and again until no grid grows; the records of all cells."""
+        """Run what is missing, extend the grids, and again until nothing is to be added; the records of all cells."""
         criterion = criterion_of(self.select)
         plan = content_hash([self.name, list(wanted)])
         while True:
@@ -156,17 +163,19 @@ class Study:
             records: dict[str, Mapping[str, Any]] = {
                 row["cell"]: row for row in store.frame().iter_rows(named=True) if row["cell"] in wanted
             }
-            extended = {
-                cell.key: cell
-                for condition in conditions
-                for choice in condition.extend(condition.best(records, criterion))
-                for cell in condition.cells(choice)
-            }
-            if not extended:
+            added: dict[str, Cell] = {}
+            grown = False
+            for condition in conditions:
+                best = condition.best(records, criterion)
+                beyond = condition.extend(best)
+                grown = grown or bool(beyond)
+                further = [cell for choice in beyond for cell in condition.trials(choice)] or condition.cells(best)
+                added |= {cell.key: cell for cell in further if cell.key not in wanted}
+            if not grown and not added:
                 return records
             done = store.statuses()
-            counts["reused"] += sum(done.get(key) in FINAL for key in extended)
-            wanted |= extended
+            counts["reused"] += sum(done.get(key) in FINAL for key in added)
+            wanted |= added
 
     def _run_missing(
         self, wanted: Mapping[str, Cell], store: Store, executor: Executor, progress: Progress

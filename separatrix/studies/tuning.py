@@ -44,21 +44,26 @@ def _mean(values: Sequence[float | None]) -> tuple[int, float]:
 
 @dataclass
 class Condition:
-    """A task, a learner and a train size: what hyperparameters are chosen for, over its seeds."""
+    """A task, a learner and a train size: what hyperparameters are chosen for, over the first ``tune_seeds`` of its
+    seeds.
+    """
 
     label: str
     cell: Cell
     grids: Mapping[str, Grid]
     seeds: Sequence[int]
+    tune_seeds: int
     choices: list[Choice]
 
     @classmethod
-    def of(cls, label: str, cell: Cell, tune: Mapping[str, Grid], seeds: Sequence[int]) -> Condition:
+    def of(
+        cls, label: str, cell: Cell, tune: Mapping[str, Grid], seeds: Sequence[int], tune_seeds: int | None = None
+    ) -> Condition:
         grids = {name: values for name, values in tune.items() if has_field(cell.learner, name)}
         choices = [
             tuple(zip(grids, values, strict=True)) for values in itertools.product(*(g.values for g in grids.values()))
         ]
-        return cls(label, cell, grids, seeds, choices)
+        return cls(label, cell, grids, seeds, tune_seeds or len(seeds), choices)
 
     def cells(self, choice: Choice) -> list[Cell]:
         """The cells of one choice, a seed each."""
@@ -67,8 +72,13 @@ class Condition:
             learner = replaced(learner, name, value)
         return [Cell(self.cell.task, learner, self.cell.train_size, seed, self.cell.procedure) for seed in self.seeds]
 
+    def trials(self, choice: Choice) -> list[Cell]:
+        """Those of its cells by which the choice is judged."""
+        return self.cells(choice)[: self.tune_seeds]
+
     def all_cells(self) -> list[Cell]:
-        return [cell for choice in self.choices for cell in self.cells(choice)]
+        """What the search begins with."""
+        return [cell for choice in self.choices for cell in self.trials(choice)]
 
     def best(self, records: Mapping[str, Mapping[str, Any]], criterion: str) -> Choice:
         """The choice with the fewest seeds that diverged or failed, then the least mean error of the others.
@@ -80,7 +90,7 @@ class Condition:
         """
 
         def quality(choice: Choice) -> tuple[int, float]:
-            rows = [records.get(cell.key, {}) for cell in self.cells(choice)]
+            rows = [records.get(cell.key, {}) for cell in self.trials(choice)]
             if criterion == STEPS:
                 reached = _mean([steps_to_target(row, self.cell.procedure) for row in rows])
                 return (

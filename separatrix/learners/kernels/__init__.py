@@ -8,12 +8,14 @@
 :mod:`.tangent`               :class:`EmpiricalNTK`, of any network at its start, without its Jacobian
 :mod:`.linearised`            :class:`LinearisedRidge`, a network linearised at its start, solved exactly
 :mod:`.solvers`               :class:`KernelRidge` (one output or several), :class:`KernelSVM`
+:mod:`.linear_part`           :class:`LinearPart`, what training the last layer or the linearisation tends to
 ============================  ================================================================================
 """
 
 from separatrix.learners.kernels.arc_cosine import WideReLU
 from separatrix.learners.kernels.base import Gaussian, Kernel, Linear, Polynomial
 from separatrix.learners.kernels.features import RandomReLU
+from separatrix.learners.kernels.linear_part import LinearPart
 from separatrix.learners.kernels.linearised import LinearisedRidge
 from separatrix.learners.kernels.residual import WideReLUNet
 from separatrix.learners.kernels.solvers import KernelRidge, KernelSVM
@@ -26,6 +28,7 @@ __all__ = [
     "KernelRidge",
     "KernelSVM",
     "Linear",
+    "LinearPart",
     "LinearisedRidge",
     "Polynomial",
     "RandomReLU",

@@ -27,6 +27,8 @@ from separatrix.learners.base import Architecture, Network, trained_part
 from separatrix.learners.kernels.arithmetic import Array, flat, float64
 from separatrix.learners.kernels.base import Kernel
 from separatrix.learners.kernels.taps import Tapped
+from separatrix.learners.parts import part_of
+from separatrix.rules import Choice, enforce, parameter
 from separatrix.tasks import stream
 
 ROOM = 2**28
@@ -37,23 +39,34 @@ ROOM = 2**28
 class EmpiricalNTK(Kernel):
     """The tangent kernel of a network at its start: the one that the seed's own network would start from.
 
-    ``outputs`` is the shape of what it puts out, and the kernel the mean over these.
+    ``outputs`` is the shape of what it puts out, and the kernel the mean over these. ``train``: over all parameters,
+    or those of the hidden layers, or of the ``last`` alone, which makes it the conjugate kernel h(x) . h(x') of the
+    last layer's inputs h (plus 1 where it has a bias).
     """
 
     architecture: Architecture
     outputs: tuple[int, ...] = ()
+    train: str = parameter("all", Choice("all", "hidden", "last"), added=True)
+
+    def __post_init__(self) -> None:
+        enforce(self)
 
     @property
     def label(self) -> str:
-        return f"NTK of {self.architecture.label}"
+        name = self.architecture.label
+        if self.train == "last":
+            return f"conjugate kernel of {name}"
+        return f"NTK of {name}" if self.train == "all" else f"NTK of {name} ({self.train})"
 
     def check(self, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> None:
-        self.architecture.parameter_count(input_shape, self.outputs)
+        eqx.filter_eval_shape(self._start, jax.random.key(0), input_shape)
+
+    def _start(self, key: Any, input_shape: tuple[int, ...]) -> Network:
+        return part_of(self.architecture.build(key, input_shape, self.outputs), self.train)
 
     def gram(self, x: Array, z: Array, seed: int = 0) -> Array:
         with jax.enable_x64(False):  # drawn as training draws it
-            key = stream(seed, "initialise")
-            network = self.architecture.build(key, tuple(x.shape[1:]), self.outputs)
+            network = self._start(stream(seed, "initialise"), tuple(x.shape[1:]))
         found = empirical_ntk(network, x, None if z is x else z)
         return found if jax.default_backend() != "cpu" else np.asarray(found)
 

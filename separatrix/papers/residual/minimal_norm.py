@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from separatrix.learners import SGD, FixedReadout, Trained
 from separatrix.papers.residual.hand_made import STATED, least_norm
 from separatrix.studies.figures import Figure, Scale
-from separatrix.studies.grid import Grid
+from separatrix.studies.grid import Grid, decimal_grid
 from separatrix.studies.study import Study
 from separatrix.studies.verdicts import Claim, Verdict
 from separatrix.tasks import Monomial
@@ -47,9 +47,10 @@ def study(scale: Scale, d: int, N: int, batch: int, epochs: int, name: str) -> S
         train_size=size,
         seeds=3 if paper else 2,
         tune={
-            "learning_rate": Grid((0.5, 1.0, 2.0, 5.0, 10.0), 1) if paper else Grid((0.5, 2.0)),
-            "weight_decay": Grid((1e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4), 1) if paper else Grid((1e-5, 2e-4)),
+            "learning_rate": decimal_grid(1.0, 5.0, extensions=2) if paper else Grid((0.5, 2.0)),
+            "weight_decay": Grid((1e-6, 5e-6, 2e-5, 5e-5, 1e-4), 3, decimal=True) if paper else Grid((1e-5, 2e-4)),
         },
+        tune_seeds=1 if paper else None,
         procedure=Procedure(
             max_steps=2**30,
             check_every=5000 if paper else 1000,
@@ -194,12 +195,14 @@ def draw(d: int) -> Callable[[Result], alt.TopLevelMixin]:
         region = base.properties(data=alt.InlineData(least)).mark_area(
             color=FAINT, opacity=0.14, line={"color": FAINT, "strokeDash": [5, 3], "strokeWidth": 1.4}
         )
-        words = base.properties(data=alt.InlineData([{"error": 1.25 * _NEAREST, "norm": 5 * math.sqrt(d)}])).mark_text(
+        words = base.properties(data=alt.InlineData([{"error": 1.15 * _NEAREST, "norm": 0}])).mark_text(
             align="left",
+            dy=-18,
             font=FONT,
-            fontSize=12,
+            fontSize=11,
+            lineHeight=13,
             color=FAINT,
-            text=["no network of this form", "has so small a norm", "at this test error"],
+            text=["no network of this form has", "so small a norm at this test error"],
         )
         every = base.properties(data=alt.InlineData(dots)).mark_point(filled=True, size=16, opacity=0.3)
         best = base.properties(data=alt.InlineData(steps))
