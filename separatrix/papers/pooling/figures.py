@@ -69,7 +69,7 @@ def _fig3b(scale: Scale) -> Study:
 def _fig4(scale: Scale) -> Study:
     """The paper varies n and keeps the rest; the train size is ours, one at which Figure 3b has all three apart.
 
-    Figure 3b's errors hardly depend on the rate, so this one tries fewer. At n = 40 a training costs as much as at all these n.
+    Figure 3b's errors hardly depend on the rate, so this one tries fewer. n = 40 would cost as much as all these n.
     """
     paper = scale == "paper"
     counts = (4, 6, 10, 16, 24) if paper else (4, 10, 24)
