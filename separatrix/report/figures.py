@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.report.words import number
-from separatrix.studies.charts import javascript_bundle, specification_of
+from separatrix.studies.pages import javascript_bundle, specification_of
 from separatrix.studies.theme import FAINT, GRID, INK, PALETTE
 
 _ON_DARK = ("#6CB2F2", "#FF8A57", "#3CC9A2", "#C98BE0", "#E3B341", "#7CC8F5", "#F07FB4", "#A8A8A8", "#C9946B")

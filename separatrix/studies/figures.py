@@ -167,7 +167,7 @@ def reproduce(
 
     The summary is also kept in the store (``figures/``), from which the report is made.
     """
-    from separatrix.studies.charts import save_chart
+    from separatrix.studies.pages import save_chart
 
     start = time.perf_counter()
     chart, found = figure.make(scale, store, workers, progress)

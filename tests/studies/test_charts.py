@@ -6,9 +6,10 @@ import math
 import pytest
 
 from separatrix.errors import InputError
-from separatrix.studies.charts import curve_chart, panels, save_chart, specification_of
+from separatrix.studies.charts import curve_chart, panels
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import Summary, error_interval
+from separatrix.studies.pages import save_chart, specification_of
 from separatrix.studies.rulers import Ruler, spread
 from separatrix.studies.theme import PALETTE
 

@@ -8,10 +8,11 @@ import pytest
 import separatrix as sx
 from separatrix.errors import InputError
 from separatrix.learners import FCN, GradientDescent, LinearSVM, Trained
-from separatrix.studies.charts import curve_chart, save_chart
+from separatrix.studies.charts import curve_chart
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.figures import JointFigure, reproduce
 from separatrix.studies.intervals import Summary, mean_interval
+from separatrix.studies.pages import save_chart
 from separatrix.studies.store import Store
 from separatrix.studies.tuning import steps_to_target
 from separatrix.studies.verdicts import Claim, Verdict
