@@ -130,7 +130,7 @@ def compare_on_digits(scale: Scale) -> Study:
     of 1e-2.
     """
     paper = scale == "paper"
-    rates = Grid((3e-4, 1e-3, 3e-3, 1e-2))
+    rates = Grid((3e-4, 1e-3, 3e-3, 1e-2), extensions=2 if paper else 0)
     procedure = Procedure(max_steps=20_000 if paper else 2_000, target_loss=1e-3 if paper else 1e-2)
     study = compare(DigitDetection(n=4), scale, "pooling/fig3c", PAPER_SIZES[:-1] if paper else None)
     return replace(study, tune={"learning_rate": rates}, procedure=procedure)
