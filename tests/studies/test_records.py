@@ -13,7 +13,7 @@ COMPLETE = {
     "pooling/fig3a": "paper",
     "pooling/fig4": "paper",
     "residual/fig4a": "paper",
-    "parity/study-features": "quick",
+    "parity/study-features": "paper",
 }
 
 
