@@ -105,6 +105,8 @@ def tell_failures(failed: Sequence[Mapping[str, Any]]) -> bool:
 
 def show(summary: Mapping[str, Any]) -> None:
     """The summary for a person: the curve's table, the verdicts, the files."""
+    from separatrix.studies.figures import shortened
+
     out = console()
     cells = summary["cells"]
     out.print(text(f"{summary['figure']} ({summary['scale']})", "bold"))
@@ -121,8 +123,8 @@ def show(summary: Mapping[str, Any]) -> None:
             out.print(panel, markup=False)
         rows = [row for row in summary["series"] if row.get("panel", "") == panel]
         out.print(curve_table(rows, summary["axes"]))
-    for name in summary["on_edge"]:
-        out.print(text(f"note: the best value is on the edge of its grid: {name}", "yellow"))
+    if summary["on_edge"]:
+        out.print(text(f"note: the best value is on the edge of its grid: {shortened(summary['on_edge'])}", "yellow"))
     if summary["claims"]:
         rows = [[worded(claim["verdict"]), claim["id"], claim["statement"]] for claim in summary["claims"]]
         out.print(table(["verdict", "claim", "statement"], rows))

@@ -100,3 +100,12 @@ class Solver(Learner):
 
     @abstractmethod
     def fit(self, x: np.ndarray, y: np.ndarray, seed: int) -> Fitted: ...
+
+    def fit_population(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray, seed: int) -> Fitted:
+        """The same for an exact population: points with probabilities in the place of a sample."""
+        raise NotImplementedError
+
+    @property
+    def on_population(self) -> bool:
+        """Whether it can be trained on an exact population."""
+        return type(self).fit_population is not Solver.fit_population

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from separatrix.report.words import number
+from separatrix.studies.figures import shortened
 from separatrix.studies.pages import javascript_bundle, specification_of
 from separatrix.studies.theme import FAINT, GRID, INK, PALETTE
 
@@ -82,12 +83,12 @@ def _caption(summary: Mapping[str, Any]) -> list[str]:
         told.append("Hyperparameters were chosen on the test sample, as the paper did: these errors are optimistic.")
     elif summary["select"] == "steps":
         told.append("Hyperparameters were chosen for the fewest steps to the target, for each learner and place.")
-    elif any(len(choice) > 2 for choice in summary["chosen"]):
+    elif any(choice["values"] for choice in summary["chosen"]):
         told.append(
             f"Hyperparameters were chosen on a validation sample, for each learner and place{_judged(summary)}."
         )
     if summary["on_edge"]:
-        told.append(f"The best value lies on the edge of its grid for: {'; '.join(summary['on_edge'])}.")
+        told.append(f"The best value lies on the edge of its grid for {shortened(summary['on_edge'])}.")
     if summary["notes"]:
         told.append(summary["notes"])
     return told

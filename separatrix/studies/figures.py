@@ -107,7 +107,7 @@ class JointFigure(Shown):
     studies: Callable[[Scale], Mapping[str, Study]]
     draw: Callable[[Mapping[str, Result]], alt.TopLevelMixin]
     claims: Sequence[Claim]
-    x: str = "train_size"
+    x: Names = "train_size"
     y: str = "test_error"
     notes: str = ""
 
@@ -123,6 +123,7 @@ class JointFigure(Shown):
         series = [row for name, result in results.items() for row in _series(name, result, self.x, self.y)]
         return self.draw(results), _found(list(results.values()), series, self.x, self.y) | {
             "chosen": [{"panel": name} | row for name, result in results.items() for row in _chosen(result)],
+            "on_edge": [f"{name}: {place}" for name, result in results.items() for place in result.on_edge()],
             "claims": [_verdict(claim, results) for claim in self.claims],
         }
 
@@ -237,10 +238,17 @@ def _verdict(claim: Claim, result: Any) -> dict[str, Any]:
 
 
 def _chosen(result: Result) -> list[dict[str, Any]]:
+    """For every condition: ``place`` tells it from the others of its learner, ``values`` are its hyperparameters."""
     return [
-        {"learner": condition.label, "train_size": condition.cell.train_size, **dict(result.chosen(condition))}
+        {"learner": condition.label, "place": result.place(condition), "values": dict(result.chosen(condition))}
         for condition in result.conditions
     ]
+
+
+def shortened(names: Sequence[str], most: int = 4) -> str:
+    """The first few of a list, and how many more there are."""
+    more = len(names) - most
+    return "; ".join([*names[:most], *([f"and {more} more"] if more > 0 else [])])
 
 
 def summaries(store: Store) -> list[dict[str, Any]]:

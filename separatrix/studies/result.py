@@ -62,10 +62,24 @@ class Result:
     def status_counts(self) -> Counter[str]:
         return Counter(str(record["status"]) for record in self.records.values())
 
+    def place(self, condition: Condition) -> dict[str, Any]:
+        """What sets a condition apart from the others of its label, but for what is tuned: its train size, its k."""
+        columns = [_columns(other) for other in self.conditions if other.label == condition.label]
+        own = {path: value for path, value in _columns(condition).items() if _last(path) not in self.study.tune}
+        differing = {
+            path: value for path, value in own.items() if any(other.get(path) != value for other in columns)
+        }
+        return {_last(path): value for path, value in differing.items()}
+
+    def named(self, condition: Condition) -> str:
+        """The condition's label and place in words."""
+        place = self.place(condition)
+        return ", ".join([condition.label, *(f"{name.replace('_', ' ')} {value}" for name, value in place.items())])
+
     def missing(self) -> list[str]:
         """Conditions without a record for every seed (some failed), in words."""
         return [
-            f"{condition.label}, train size {condition.cell.train_size}: {len(rows)} of {len(condition.seeds)} seeds"
+            f"{self.named(condition)}: {len(rows)} of {len(condition.seeds)} seeds"
             for condition in self.conditions
             if len(rows := self.rows(condition)) < len(condition.seeds)
         ]
@@ -75,7 +89,7 @@ class Result:
         found = []
         for condition in self.conditions:
             names = condition.on_edge(self.chosen(condition)) if len(condition.choices) > 1 else []
-            found += [f"{condition.label}, train size {condition.cell.train_size}: {name}" for name in names]
+            found += [f"{self.named(condition)}: {name}" for name in names]
         return found
 
     def curve(
@@ -203,7 +217,7 @@ def _field(condition: Condition, name: str) -> Any:
     columns = _columns(condition)
     matches = _matches(columns, name)
     if not matches:
-        raise unknown("axis", name, [path.rsplit(".", 1)[-1] for path in columns])
+        raise unknown("axis", name, [_last(path) for path in columns])
     return columns[matches[0]]
 
 
@@ -218,4 +232,8 @@ def _columns(condition: Condition) -> dict[str, Any]:
 
 
 def _matches(columns: Mapping[str, Any], name: str) -> list[str]:
-    return [path for path in columns if path == name or path.rsplit(".", 1)[-1] == name]
+    return [path for path in columns if name in (path, _last(path))]
+
+
+def _last(path: str) -> str:
+    return path.rsplit(".", 1)[-1]

@@ -30,7 +30,7 @@ class _Room:
 
 
 _CPU = _Room(chunk=2**21, block=2**16, widest=8, busy=2**32)
-_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256, busy=2**32)
+_ACCELERATOR = _Room(chunk=2**28, block=2**33, widest=256, busy=2**30)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from separatrix import specs
 from separatrix.errors import InputError
-from separatrix.learners import Learner, Trained
+from separatrix.learners import Algorithm, Learner, Solver, Trained
 from separatrix.rules import Choice, Maybe, Real, Whole, enforce, parameter
 from separatrix.tasks import Task
 
@@ -79,7 +79,7 @@ class Cell:
         elif self.train_size is None:
             if self.task.population_size is None:
                 raise InputError(f"{type(self.task).__name__} has no population to train on; give a train size")
-            if not (isinstance(self.learner, Trained) and self.learner.algorithm.on_population):
+            if not self._takes_populations:
                 raise InputError(f"{self.learner.label} (with this algorithm) is trained on samples; give a train size")
         wanted = {
             "train": self.train_size,
@@ -92,6 +92,11 @@ class Cell:
                 capacity = self.task.epoch_size
             if capacity is not None and size is not None and size > capacity:
                 raise InputError(f"{split} size must be at most {capacity} for this task, got {size}")
+
+    @property
+    def _takes_populations(self) -> bool:
+        how = self.learner.algorithm if isinstance(self.learner, Trained) else self.learner
+        return isinstance(how, Algorithm | Solver) and how.on_population
 
     def _check_epochs(self) -> None:
         if not (isinstance(self.learner, Trained) and self.learner.algorithm.examples_a_step):

@@ -199,14 +199,18 @@ def _run(program: Program, given: Given, block: Block, tick: Callable[[], None])
 def _solve(cell: Cell) -> Record:
     """Train and evaluate a direct learner, in NumPy, on the same samples as the networks of this seed."""
     assert isinstance(cell.learner, Solver)
-    assert cell.train_size is not None
     start = time.perf_counter()
     with numerics(cell.procedure.precision):
         values = stacked([cell], 1, cell.procedure.precision)
         drawn, of_parts = jax.device_get((samples([cell], values), part_samples([cell], 1)))
     train, validation, test = ([np.asarray(array)[0] for array in sample] for sample in drawn)
-    x, y = train[0][: cell.train_size], train[1][: cell.train_size]
-    fitted = cell.learner.fit(x, y, cell.seed)
+    if cell.train_size is None:
+        x, y, weights = train
+        fitted = cell.learner.fit_population(x, y, weights, cell.seed)
+    else:
+        x, y = train[0][: cell.train_size], train[1][: cell.train_size]
+        weights = np.full(len(y), 1 / len(y))
+        fitted = cell.learner.fit(x, y, cell.seed)
 
     def error(x: np.ndarray, y: np.ndarray, w: np.ndarray) -> float:
         outputs = np.asarray(fitted.predict(x), dtype=np.float64)
@@ -217,5 +221,5 @@ def _solve(cell: Cell) -> Record:
         return float(np.sum(wrong * w.astype(np.float64)))
 
     part_errors = {name: error(*(np.asarray(array)[0] for array in sample)) for name, sample in of_parts.items()}
-    errors = error(x, y, np.full(len(y), 1 / len(y))), error(*validation), error(*test), part_errors
+    errors = error(x, y, weights), error(*validation), error(*test), part_errors
     return solver_record(cell, fitted, *errors, time.perf_counter() - start)

@@ -226,6 +226,19 @@ def test_a_centred_fit_moves_with_the_labels():
     assert here.shape == (5,)
 
 
+@pytest.mark.parametrize("kernel", [kernels.Gaussian(1.3), kernels.RandomReLU(4), kernels.RandomReLU(40)])
+def test_a_population_counts_its_points_by_their_probabilities(kernel):
+    """As a sample that has each point as often as it is probable, with the ridge as large beside the larger sum."""
+    y, often, ridge = RNG.normal(size=7), np.array([1, 2, 1, 3, 1, 1, 2]), 0.02
+    learner = kernels.KernelRidge(kernel, ridge)
+    repeated = kernels.KernelRidge(kernel, ridge * often.sum() / 7)
+    sample = repeated.fit(X.repeat(often, axis=0), y.repeat(often), 2)
+    weights = np.append(often, 0) / often.sum()
+    population = learner.fit_population(np.vstack([X, Z[:1]]), np.append(y, 9.0), weights, 2)
+    np.testing.assert_allclose(population.predict(Z), sample.predict(Z), rtol=1e-7)
+    assert sample.facts.keys() == population.facts.keys()
+
+
 def test_a_singular_kernel_gives_the_shortest_solution_and_says_so():
     doubled, y = np.vstack([X, X]), np.tile(RNG.normal(size=7), 2)
     fitted = kernels.KernelRidge(kernels.Gaussian(2.0), ridge=0.0).fit(doubled, y, 0)

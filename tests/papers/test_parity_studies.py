@@ -13,8 +13,9 @@ from separatrix import papers
 from separatrix.learners import PairedFCN
 from separatrix.learners.losses import LOSSES
 from separatrix.papers.parity import claims, pictures
-from separatrix.papers.parity.costs import NETWORK, UNIFORM, Costs
+from separatrix.papers.parity.costs import NETWORK, RANDOM_FEATURES, UNIFORM, Costs
 from separatrix.studies.curve import Curve, Point
+from separatrix.studies.figures import JointFigure
 from separatrix.studies.intervals import mean_interval
 
 STUDIES = [figure for figure in papers.figures("parity").values() if figure.plan("quick")]
@@ -22,13 +23,18 @@ STUDIES = [figure for figure in papers.figures("parity").values() if figure.plan
 
 @pytest.mark.parametrize("figure", STUDIES, ids=lambda figure: figure.id)
 def test_the_studies_can_be_planned(figure):
-    quick, paper = figure.study("quick"), figure.study("paper")
-    labels = [{label for label, _ in study.labelled} for study in (quick, paper)]
+    planned = [
+        list(figure.studies(scale).values()) if isinstance(figure, JointFigure) else [figure.study(scale)]
+        for scale in ("quick", "paper")
+    ]
+    labels = [{label for study in studies for label, _ in study.labelled} for studies in planned]
     assert {label.lstrip("0123456789 ") for label in labels[0]} == {label.lstrip("0123456789 ") for label in labels[1]}
-    counts = [sum(len(condition.all_cells()) for condition in study.conditions()) for study in (quick, paper)]
-    assert counts[0] < counts[1] < 10_000
-    seeds = {cell.seed for condition in quick.conditions() for cell in condition.all_cells()}
-    assert len(seeds) >= 3
+    cells = [
+        [cell for study in studies for condition in study.conditions() for cell in condition.all_cells()]
+        for studies in planned
+    ]
+    assert len(cells[0]) < len(cells[1]) < 10_000
+    assert len({cell.seed for cell in cells[0]}) >= 3
 
 
 def test_the_first_step_is_that_of_autodiff():
@@ -107,6 +113,18 @@ def test_growth_in_k(linear, network, outcomes):
     found = [verdict(name, result) for name in names]
     assert tuple(v.outcome for v in found) == outcomes
     assert Costs(result, "train_size").limits["NTK"][7] == 4096
+
+
+def test_costs_of_several_studies_are_compared():
+    """As in study-features, where networks and features have studies of their own, and another one for each k."""
+    found = {
+        f"{label} {k}": made({k: {label: needing(need(k))}})
+        for label, need in ((NETWORK, POWER), (RANDOM_FEATURES, EXPONENTIAL))
+        for k in (1, 3, 5, 7)
+    }
+    assert verdict("features-exponential", found).outcome == "supported"
+    assert verdict("neurons-fewer-than-features", found).outcome == "supported"
+    assert pictures.size_and_cost(found, ("N", "q"), "", "").to_dict()["vconcat"]
 
 
 def test_what_was_not_reached_is_told():

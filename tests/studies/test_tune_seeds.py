@@ -79,7 +79,7 @@ def test_it_is_checked_and_told():
         "cells": {"planned": 1, "diverged": 0, "failed": 0},
         "axes": {"x": "x", "y": "y"},
         "series": [{"n": 4}],
-        "chosen": [{"learner": "a", "train_size": 8, "learning_rate": 0.1}],
+        "chosen": [{"learner": "a", "place": {"train_size": 8}, "values": {"learning_rate": 0.1}}],
         "scale": "quick",
         "select": "validation",
         "on_edge": [],

@@ -74,6 +74,15 @@ def test_the_errors_of_the_parts_make_the_error_of_the_mixture():
             assert parts[1] < parts[0]
 
 
+def test_ridge_regression_on_the_bits_alone_finds_their_majority():
+    """Trained and judged on the population itself; for k = 5 the majority is the best linear classifier."""
+    task = T.SparseParity(n=6, k=5, scale="bits")
+    (record,) = train([sx.Cell(task, kernels.KernelRidge(kernels.Linear(1.0)), None)])
+    assert record["status"] == "ok", record["message"]
+    assert record["test_error"] == record["train_error"] == pytest.approx(5 / 32)
+    assert record["test_error.uniform"] == pytest.approx(5 / 16)
+
+
 def test_errors_on_parts_are_proportions_with_their_intervals(tmp_path):
     study = sx.Study(
         task=T.SparseParity(n=6, k=3, scale="bits"),

@@ -19,8 +19,8 @@ _OPEN = (
     "cut into, 60000 / n. At n = 3 a kernel covers the whole strip, and the three networks are one class of functions."
 )
 _STRIDE_1 = (
-    "Kernels at every column (stride 1, the textbook's CNN) and the same networks otherwise. For its cost the paper "
-    "scale has one seed where the aligned kernels have three; one seed has no interval, so it decides no claim."
+    "Kernels at every column (stride 1, the textbook's CNN) and the same networks otherwise, three seeds for five: "
+    "eight times the work of the figure itself, whose paper scale is written for a GPU."
 )
 _INDEPENDENT = (
     "60000 sequences an epoch whatever n is: each place of the sequence has a shuffle of the digits of its own. "

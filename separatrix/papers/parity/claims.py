@@ -7,7 +7,15 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from separatrix.papers.parity.costs import NETWORK, REACHED, UNIFORM, cheaper_at_the_largest_k, grows, is_linear
+from separatrix.papers.parity.costs import (
+    NETWORK,
+    RANDOM_FEATURES,
+    REACHED,
+    UNIFORM,
+    cheaper_at_the_largest_k,
+    grows,
+    is_linear,
+)
 from separatrix.papers.parity.linear import best_linear_error
 from separatrix.studies.verdicts import Claim, Outcome, Verdict, all_of
 
@@ -149,8 +157,8 @@ FEATURES = (
     Claim(
         "parity/features-exponential",
         "Theorem 1: the dimension N of an embedding that makes parities linear grows exponentially in k",
-        f"random ReLU features, n = 2k: {EXPONENTIAL}",
-        grows(("N", "q"), "random ReLU features", "exponential"),
+        f"{RANDOM_FEATURES} fitted to the population, n = 2k: {EXPONENTIAL}",
+        grows(("N", "q"), RANDOM_FEATURES, "exponential"),
     ),
     Claim(
         "parity/neurons-fewer-than-features",

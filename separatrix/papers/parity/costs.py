@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ if TYPE_CHECKING:
     from separatrix.studies.curve import Curve
     from separatrix.studies.result import Result
 
-NETWORK = "network"
+    Results = Result | Mapping[str, Result]
+    """Of one study, or of several by name."""
+
+NETWORK, RANDOM_FEATURES = "network", "random ReLU features"
 UNIFORM = "test_error.uniform"
 REACHED = 0.1
 """The error on the uniform component at which the parity counts as found: below any linear classifier's of the bits."""
@@ -25,14 +29,23 @@ def is_linear(label: str) -> bool:
     return not label.startswith(NETWORK)
 
 
+def curves_by_k(results: Results, axis: str | Sequence[str]) -> dict[int, Curve]:
+    """The error on the uniform component along ``axis``, of all the studies' learners together."""
+    found: dict[int, Curve] = {}
+    for result in results.values() if isinstance(results, Mapping) else [results]:
+        for k in {int(task.k) for task in result.study.tasks}:  # type: ignore[attr-defined]
+            curve = result.curve(axis, UNIFORM, where={"k": k})
+            found[k] = replace(curve, points={**found[k].points, **curve.points}) if k in found else curve
+    return dict(sorted(found.items()))
+
+
 class Costs:
     """By learner and k, what it cost each seed to reach :data:`REACHED` on the uniform component, along ``axis``."""
 
-    def __init__(self, result: Result, axis: str | Sequence[str]):
+    def __init__(self, results: Results, axis: str | Sequence[str]):
         self.by_label: dict[str, dict[float, list[float]]] = {}
         self.limits: dict[str, dict[float, float]] = {}
-        for k in sorted({int(task.k) for task in result.study.tasks}):  # type: ignore[attr-defined]
-            curve: Curve = result.curve(axis, UNIFORM, where={"k": k})
+        for k, curve in curves_by_k(results, axis).items():
             for label, points in curve.points.items():
                 found = costs(curve, label, REACHED)
                 self.by_label.setdefault(label, {})[k] = [found[seed] for seed in sorted(found)]
@@ -68,11 +81,11 @@ def _evidence(found: Mapping[float, list[float]], limits: Mapping[float, float],
     }
 
 
-def grows(axis: str | Sequence[str], which: str, kind: str) -> Callable[[Result], Verdict]:
+def grows(axis: str | Sequence[str], which: str, kind: str) -> Callable[[Results], Verdict]:
     """Whether the cost of ``which`` (a label, or ``linear`` for the best linear method) follows the law ``kind``."""
 
-    def decide(result: Result) -> Verdict:
-        all_costs = Costs(result, axis)
+    def decide(results: Results) -> Verdict:
+        all_costs = Costs(results, axis)
         if which == "linear":
             found, limits = all_costs.best_linear()
         else:
@@ -89,11 +102,11 @@ def grows(axis: str | Sequence[str], which: str, kind: str) -> Callable[[Result]
     return decide
 
 
-def cheaper_at_the_largest_k(axis: str | Sequence[str]) -> Callable[[Result], Verdict]:
+def cheaper_at_the_largest_k(axis: str | Sequence[str]) -> Callable[[Results], Verdict]:
     """For every seed the network's cost lies below the least of any linear method, at the largest k."""
 
-    def decide(result: Result) -> Verdict:
-        all_costs = Costs(result, axis)
+    def decide(results: Results) -> Verdict:
+        all_costs = Costs(results, axis)
         linear, limits = all_costs.best_linear()
         k = max(linear)
         own, other = all_costs.by_label[NETWORK][k], linear[k]

@@ -13,7 +13,7 @@ import jax
 import numpy as np
 
 from separatrix.learners import PairedFCN
-from separatrix.papers.parity.costs import REACHED, UNIFORM, Costs
+from separatrix.papers.parity.costs import REACHED, UNIFORM, Costs, curves_by_k
 from separatrix.papers.parity.laws import Floats
 from separatrix.papers.parity.linear import best_linear_error
 from separatrix.papers.parity.neurons import Neuron, mixed, starting_bias
@@ -21,6 +21,7 @@ from separatrix.papers.parity.neurons import Neuron, mixed, starting_bias
 if TYPE_CHECKING:
     import altair as alt
 
+    from separatrix.papers.parity.costs import Results
     from separatrix.studies.result import Result
 
 _SHOWN_OFF_A = 33
@@ -49,7 +50,7 @@ def error_and_uniform(result: Result, title: str, k: int) -> alt.TopLevelMixin:
     return alt.hconcat(*charts, title=alt.Title(title, fontSize=18, offset=12), spacing=30)
 
 
-def size_and_cost(result: Result, axis: str | Sequence[str], title: str, words: str) -> alt.TopLevelMixin:
+def size_and_cost(results: Results, axis: str | Sequence[str], title: str, words: str) -> alt.TopLevelMixin:
     """The error on the uniform component against the size, a panel a k (but k = 1, which is linear), and the size that
     it takes against k.
     """
@@ -57,10 +58,9 @@ def size_and_cost(result: Result, axis: str | Sequence[str], title: str, words: 
 
     from separatrix.studies.charts import curve_chart
 
-    ks = sorted({int(task.k) for task in result.study.tasks} - {1})  # type: ignore[attr-defined]
     charts: list[Any] = [
         curve_chart(
-            result.curve(axis, UNIFORM, where={"k": k}),
+            curve,
             title=f"k = {k}",
             x_title=words,
             y_title="error on the uniform component",
@@ -69,9 +69,10 @@ def size_and_cost(result: Result, axis: str | Sequence[str], title: str, words: 
             width=330,
             height=220,
         )
-        for k in ks
+        for k, curve in curves_by_k(results, axis).items()
+        if k > 1
     ]
-    charts.append(cost_chart(Costs(result, axis), words))
+    charts.append(cost_chart(Costs(results, axis), words))
     rows = [alt.hconcat(*charts[first : first + 2], spacing=30) for first in range(0, len(charts), 2)]
     return alt.vconcat(*rows, title=alt.Title(title, fontSize=18, offset=12), spacing=24)
 

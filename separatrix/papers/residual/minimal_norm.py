@@ -47,8 +47,10 @@ def study(scale: Scale, d: int, N: int, batch: int, epochs: int, name: str) -> S
         train_size=size,
         seeds=3 if paper else 2,
         tune={
-            "learning_rate": decimal_grid(1.0, 5.0, extensions=2) if paper else Grid((0.5, 2.0)),
-            "weight_decay": Grid((1e-6, 5e-6, 2e-5, 5e-5, 1e-4), 3, decimal=True) if paper else Grid((1e-5, 2e-4)),
+            "learning_rate": decimal_grid(1.0, 10.0, extensions=2) if paper else Grid((0.5, 2.0)),
+            "weight_decay": Grid((1e-8, 1e-7, 1e-6, 5e-6, 2e-5, 5e-5, 1e-4), 3, decimal=True)
+            if paper
+            else Grid((1e-5, 2e-4)),
         },
         tune_seeds=1 if paper else None,
         procedure=Procedure(
