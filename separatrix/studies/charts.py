@@ -7,6 +7,7 @@ in alphabetical order (they keep the order of the study, the first in the strong
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,8 @@ _BANDS_UP_TO = 3
 _LABEL_GAP = 17.0
 _BELOW = 30.0
 _MANY_DIGITS = 1e7
+_LETTER = 5.4
+_PARTS = [part / 16 for part in range(17)]
 _NAMES = {
     "train_size": "training examples",
     "parameters": "trained parameters",
@@ -93,7 +96,9 @@ def curve_chart(
     limits = {"y": alt.Y("low_drawn:Q", scale=y_scale.encoding(), axis=y_axis), "y2": "high_drawn:Q"}
     layers: list[Any] = []
     if reference is not None:
-        layers += _reference(reference, reference_label, y_scale, y_axis)
+        layers += _reference(
+            reference, reference_label, x_scale, y_scale, y_axis, _traced(rows, seeds, x_scale, y_scale)
+        )
     if every_seed:
         layers.append(_seed_marks(seeds, rows, colour, shown, x_scale, y_scale, y_axis))
     elif banded:
@@ -234,12 +239,37 @@ def _tooltip(curve: Curve) -> list[alt.Tooltip]:
     ]
 
 
-def _reference(value: float, label: str, y: Ruler, axis: alt.Axis) -> list[alt.Chart]:
-    base = alt.Chart(alt.InlineData([{"y": y.inside(value), "label": label}]))
-    height = alt.Y("y:Q", scale=y.encoding(), axis=axis)
+def _traced(
+    rows: Sequence[Mapping[str, Any]], seeds: Sequence[Mapping[str, Any]], x: Ruler, y: Ruler
+) -> list[tuple[float, float]]:
+    """Pixels that the curves, their intervals' ends and the seeds lie on, a few between neighbouring places."""
+    found = [(x.pixel(row["x"]), y.pixel(y.inside(row["mean"]))) for row in seeds]
+    for name in ("y_drawn", "low_drawn", "high_drawn"):
+        for learner in {row["learner"] for row in rows}:
+            own = sorted((x.pixel(row["x_drawn"]), y.pixel(row[name])) for row in rows if row["learner"] == learner)
+            for (left, start), (right, end) in itertools.pairwise([own[0], *own]):
+                found += [(left + part * (right - left), start + part * (end - start)) for part in _PARTS]
+    return found
+
+
+def _reference(
+    value: float, label: str, x: Ruler, y: Ruler, axis: alt.Axis, traced: Sequence[tuple[float, float]]
+) -> list[alt.Chart]:
+    """A dashed line with its name above or below, where the fewest curves pass, best at the right."""
+    at = y.pixel(y.inside(value))
+    room = x.length - _LETTER * len(label) - 4
+    spots = [(2 + share * room, at + below) for share in (1, 0, 0.5, 0.75, 0.25) for below in (-17, 3)]
+    left, top = min(
+        spots,
+        key=lambda spot: sum(
+            -2 < px - spot[0] < _LETTER * len(label) + 2 and -1 < py - spot[1] < 15 for px, py in traced
+        ),
+    )
+    base = alt.Chart(alt.InlineData([{"y": y.inside(value), "top": y.value(top + 7), "label": label}]))
+    height, name = (alt.Y(field, scale=y.encoding(), axis=axis) for field in ("y:Q", "top:Q"))
     line = base.mark_rule(strokeDash=[5, 4], color=FAINT, strokeWidth=1.2).encode(y=height)
-    text = base.mark_text(align="right", baseline="bottom", dx=-2, dy=-3, color=FAINT, fontSize=11.5, font=FONT)
-    return [line, text.encode(y=height, x=alt.value("width"), text="label:N")]
+    text = base.mark_text(align="left", baseline="middle", color=FAINT, fontSize=11.5, font=FONT)
+    return [line, text.encode(y=name, x=alt.value(left), text="label:N")]
 
 
 def _labels(

@@ -66,9 +66,7 @@ class Result:
         """What sets a condition apart from the others of its label, but for what is tuned: its train size, its k."""
         columns = [_columns(other) for other in self.conditions if other.label == condition.label]
         own = {path: value for path, value in _columns(condition).items() if _last(path) not in self.study.tune}
-        differing = {
-            path: value for path, value in own.items() if any(other.get(path) != value for other in columns)
-        }
+        differing = {path: value for path, value in own.items() if any(other.get(path) != value for other in columns)}
         return {_last(path): value for path, value in differing.items()}
 
     def named(self, condition: Condition) -> str:

@@ -123,8 +123,16 @@ class Condition:
         return True
 
     def on_edge(self, best: Choice) -> list[str]:
-        """The tuned names whose best value is the least or greatest tried."""
-        return [name for name, value in best if self._tried(name)[0] == value or self._tried(name)[-1] == value]
+        """The tuned names whose best value is the least or greatest tried, and might be less or greater."""
+        return [name for name, value in best if self._might_go_on(name, value)]
+
+    def _might_go_on(self, name: str, value: float) -> bool:
+        tried = self._tried(name)
+        if isinstance(value, bool) or len(tried) == 1 or value not in (tried[0], tried[-1]):
+            return False
+        less = value // 2 if isinstance(value, int) else value / 2
+        beyond = less if value == tried[0] else 2 * value
+        return beyond != value and self._allows(name, beyond)
 
     def _tried(self, name: str) -> list[float]:
         return sorted({dict(choice)[name] for choice in self.choices})

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 import separatrix as sx
-from separatrix.learners import ConvPool, LinearSVM
+from separatrix.learners import ConvPool, LinearSVM, kernels
 from separatrix.report.figures import _caption
+from separatrix.studies.tuning import Condition
 
 PLAN = sx.Study(
     task=sx.tasks.PatternDetection(d=6, n=3),
@@ -87,3 +88,29 @@ def test_it_is_checked_and_told():
     }
     assert any("for each learner and place." in line for line in _caption(summary))
     assert any("on the first 2 seeds alone." in line for line in _caption(summary | {"tune_seeds": 2}))
+
+
+@pytest.mark.parametrize(
+    ("best", "edges"),
+    [
+        ({"degree": 1, "ridge": 0.1, "center": True}, []),  # there is no degree below 1, and nothing beyond true
+        ({"degree": 2, "ridge": 1.0, "center": True}, ["ridge"]),
+        ({"degree": 3, "ridge": 0.01, "center": False}, ["degree", "ridge"]),
+    ],
+)
+def test_a_best_value_is_on_an_edge_where_there_might_be_more_beyond(best, edges):
+    cell = sx.Cell(sx.tasks.KPattern(n=6, k=2), kernels.KernelRidge(kernels.Polynomial()), 20)
+    grids = {"degree": (1, 2, 3), "ridge": (0.01, 0.1, 1.0), "center": (False, True)}
+    condition = Condition.of("ours", cell, {name: sx.Grid(values) for name, values in grids.items()}, (0, 1))
+    assert condition.on_edge(tuple(best.items())) == edges
+
+
+def test_a_condition_is_named_by_what_tells_it_from_the_others(result):
+    assert [result.named(condition) for condition in result.conditions] == [
+        f"{label}, train size {size}" for label in ("ConvPool", "SVM") for size in (8, 16)
+    ]
+    alone = replace(
+        PLAN, train_size=8, task=[sx.tasks.PatternDetection(d=6, n=n) for n in (3, 4)], learners=[ConvPool(12)]
+    )
+    made = replace(result, study=alone, conditions=alone.conditions())
+    assert [made.place(condition) for condition in made.conditions] == [{"n": 3}, {"n": 4}]
