@@ -14,7 +14,7 @@ from separatrix.papers.residual.minimal_norm import STATED, frontier, least_foun
 def test_the_studies_can_be_planned(id, scale):
     planned = papers.figure(f"residual/{id}").study(scale)
     cells = [cell for condition in planned.conditions() for cell in condition.all_cells()]
-    assert len(cells) == (60 if scale == "paper" else 16)
+    assert len(cells) == (112 if scale == "paper" else 16)
     assert {cell.train_size for cell in cells} <= {5000, 50_000}
     assert len({cell.fleet for cell in cells}) == (4 if scale == "paper" else 2)
 
@@ -25,7 +25,7 @@ def test_figures_1_and_4a_share_their_cells():
         for id in ("residual/fig1", "residual/fig4a")
     ]
     assert keys[0] == keys[1]
-    assert study("paper", 40, 5000, 50, 400, "x").procedure.max_steps >= 400 * 100
+    assert study("paper", 40, 5000, 50, 400, 3, "x").procedure.max_steps >= 400 * 100
 
 
 def made(*points):
@@ -57,15 +57,17 @@ def test_the_verdict_on_norms(monkeypatch, points, outcome):
 
 
 @pytest.mark.parametrize(
-    ("intervals", "outcome"),
-    [([(0.8, 0.9), (0.7, 0.8)], "supported"), ([(0.8, 0.9), (0.5, 0.6)], "refuted"), ([(0.6, 0.9)], "inconclusive")],
+    ("errors", "outcome"),
+    [
+        ([(0.8, 0.9), (0.7, 0.8)], "supported"),
+        ([(0.8, 0.9), (0.5, 0.6)], "refuted"),
+        ([(0.8, 0.9), (0.7, 0.6)], "inconclusive"),
+        ([], "inconclusive"),
+    ],
 )
-def test_the_verdict_on_test_errors(monkeypatch, intervals, outcome):
-    monkeypatch.setattr(minimal_norm, "runs", lambda result: made((1.0, 0.5, 0.5)))
-    points = tuple(
-        SimpleNamespace(x=200 + i, summary=SimpleNamespace(mean=low, low=low, high=high))
-        for i, (low, high) in enumerate(intervals)
-    )
-    result = SimpleNamespace(curve=lambda x: SimpleNamespace(points={"m": points}), on_edge=list)
+def test_the_verdict_on_test_errors(monkeypatch, errors, outcome):
+    found = [{"norm": 1.0, "train_error": 0.5, "validation_error": one, "test_error": other} for one, other in errors]
+    monkeypatch.setattr(minimal_norm, "runs", lambda result: found)
+    result = SimpleNamespace(curve=lambda x: SimpleNamespace(points={}), on_edge=list)
     claim = next(claim for claim in papers.figure("residual/fig4a").claims if claim.id.endswith("test-error"))
     assert claim.decide(result).outcome == outcome

@@ -69,7 +69,7 @@ def photographs(scale: Scale) -> Study:
         learners=learners,
         train_size=None if paper else 5000,
         seeds=3 if paper else 2,
-        tune={"learning_rate": Grid((1e-4, 3e-4, 1e-3))} if paper else {},
+        tune={"learning_rate": Grid((1e-4, 3e-4, 1e-3), extensions=1)} if paper else {},
         tune_seeds=1 if paper else None,
         procedure=Procedure(
             epochs=EPOCHS if paper else 6, test_size=10_000 if paper else 2000, validation_size=5000 if paper else 500

@@ -31,7 +31,7 @@ _NEAREST, _FARTHEST = 1e-3, 3.0
 """The ends of the figure's axis of errors."""
 
 
-def study(scale: Scale, d: int, N: int, batch: int, epochs: int, name: str) -> Study:
+def study(scale: Scale, d: int, N: int, batch: int, epochs: int, seeds: int, name: str) -> Study:
     """SGD (momentum 0.9, the rate divided by 10 at half) on the squared loss, for every rate, decay, width and seed.
 
     At quick scale N is at most 5000, with fewer rates, decays, widths and epochs.
@@ -45,7 +45,7 @@ def study(scale: Scale, d: int, N: int, batch: int, epochs: int, name: str) -> S
             f"m = {m}": Trained(FixedReadout(m), algorithm, "squared") for m in (PAPER_WIDTHS if paper else (200, 500))
         },
         train_size=size,
-        seeds=3 if paper else 2,
+        seeds=seeds if paper else 2,
         tune={
             "learning_rate": decimal_grid(1.0, 10.0, extensions=2) if paper else Grid((0.5, 2.0)),
             "weight_decay": Grid((1e-8, 1e-7, 1e-6, 5e-6, 2e-5, 5e-5, 1e-4), 3, decimal=True)
@@ -65,10 +65,10 @@ def study(scale: Scale, d: int, N: int, batch: int, epochs: int, name: str) -> S
 
 
 def runs(result: Result) -> list[dict[str, float]]:
-    """Norm, training and test error of every training of the search that did not diverge."""
+    """Norm and errors of every training of the search that did not diverge."""
     frame = result.frame()
     found = frame.filter(frame["status"] == "ok")
-    names = ["norm", "train_error", "test_error"]
+    names = ["norm", "train_error", "validation_error", "test_error"]
     return [dict(zip(names, row, strict=True)) for row in found.select(names).iter_rows()]
 
 
@@ -118,19 +118,21 @@ def _norms_stay_above(d: int) -> Callable[[Result], Verdict]:
 
 def _test_error_stays_above(limit: float) -> Callable[[Result], Verdict]:
     def decide(result: Result) -> Verdict:
+        points = runs(result)
+        samples = [(point["validation_error"], point["test_error"]) for point in points]
         curve = result.curve("m")
-        summaries = {f"m = {point.x:g}": point.summary for points in curve.points.values() for point in points}
         evidence = {
             "limit": limit,
-            "means": {name: summary.mean for name, summary in summaries.items()},
-            "intervals": {name: [summary.low, summary.high] for name, summary in summaries.items()},
-            "smallest test error of any training": min((point["test_error"] for point in runs(result)), default=None),
+            "trainings": len(points),
+            "below on both samples": sum(max(errors) < limit for errors in samples),
+            "below on one sample": sum(min(errors) < limit <= max(errors) for errors in samples),
+            "smallest test error of any training": min((test for _, test in samples), default=None),
+            "means at the choice": {f"m = {p.x:g}": p.summary.mean for found in curve.points.values() for p in found},
             "on the grid's edge": result.on_edge(),
         }
-        if any(summary.high < limit for summary in summaries.values()):
+        if evidence["below on both samples"]:
             return Verdict("refuted", evidence)
-        above = summaries and all(summary.low > limit for summary in summaries.values())
-        return Verdict("supported" if above else "inconclusive", evidence)
+        return Verdict("supported" if samples and not evidence["below on one sample"] else "inconclusive", evidence)
 
     return decide
 
@@ -140,8 +142,8 @@ def claims(figure: str, d: int, N: int, limit: float) -> tuple[Claim, ...]:
         Claim(
             f"residual/{figure}-test-error",
             f"Section 8.2: with d = {d} and N = {N}, SGD cannot find a solution with test error better than {limit}.",
-            f"per width, at the rate and decay chosen on validation data, 95% interval over seeds: refuted if one lies "
-            f"below {limit}, supported if all lie above",
+            f"over every training of the search: refuted if one has an error below {limit} on the validation and on the "
+            "test sample, which are independent of each other; supported if none has one on either",
             _test_error_stays_above(limit),
         ),
         Claim(
@@ -224,12 +226,12 @@ def draw(d: int) -> Callable[[Result], alt.TopLevelMixin]:
     return chart
 
 
-def _figure(id: str, d: int, N: int, batch: int, epochs: int, limit: float, same: str = "") -> Figure:
+def _figure(id: str, d: int, N: int, batch: int, epochs: int, limit: float, *, seeds: int, same: str = "") -> Figure:
     return Figure(
         id=f"residual/{id}",
         statement=f"Frobenius norm against training and test error of SGD's solutions for the degree-6 monomial, "
         f"d = {d}, N = {N}, and of the W* made by hand{same}",
-        study=lambda scale: study(scale, d, N, batch, epochs, f"residual/{id}"),
+        study=lambda scale: study(scale, d, N, batch, epochs, seeds, f"residual/{id}"),
         draw=draw(d),
         claims=claims(id, d, N, limit),
         x="m",
@@ -240,7 +242,7 @@ def _figure(id: str, d: int, N: int, batch: int, epochs: int, limit: float, same
 
 
 FIGURES = (
-    _figure("fig1", 40, 5000, 50, 400, 0.69, " (the same as fig4a)"),
-    _figure("fig4a", 40, 5000, 50, 400, 0.69),
-    _figure("fig4b", 100, 50_000, 100, 80, 0.98),
+    _figure("fig1", 40, 5000, 50, 400, 0.69, seeds=20, same=" (the same as fig4a)"),
+    _figure("fig4a", 40, 5000, 50, 400, 0.69, seeds=20),
+    _figure("fig4b", 100, 50_000, 100, 80, 0.98, seeds=5),
 )
