@@ -142,8 +142,8 @@ def claims(figure: str, d: int, N: int, limit: float) -> tuple[Claim, ...]:
         Claim(
             f"residual/{figure}-test-error",
             f"Section 8.2: with d = {d} and N = {N}, SGD cannot find a solution with test error better than {limit}.",
-            f"over every training of the search: refuted if one has an error below {limit} on the validation and on the "
-            "test sample, which are independent of each other; supported if none has one on either",
+            f"over every training of the search: refuted if one has an error below {limit} on the validation and on "
+            "the test sample, which are independent of each other; supported if none has one on either",
             _test_error_stays_above(limit),
         ),
         Claim(
