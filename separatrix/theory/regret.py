@@ -27,11 +27,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.theory.certificate import Check, at_least, at_most
+from separatrix.theory.parameters import Floats
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 """Relative to the larger side: what float64 sums may lose."""
 

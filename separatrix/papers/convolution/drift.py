@@ -11,18 +11,12 @@ import numpy as np
 from separatrix.papers.convolution.descent import Run, descend
 from separatrix.papers.convolution.setting import (
     Bits,
-    Count,
-    Floats,
     Law,
-    MaybeCount,
     MaybeExact,
-    MaybePositive,
     MaybeSigma,
     Pattern,
     Probability,
-    Seed,
     Setting,
-    Version,
     Window,
     bounded,
     nominal_c,
@@ -30,6 +24,7 @@ from separatrix.papers.convolution.setting import (
 )
 from separatrix.theory.activations import ACTIVATIONS
 from separatrix.theory.certificate import Check, Finding, at_most
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed, Version
 from separatrix.theory.results import result
 
 ROUNDING = 1e-12

@@ -14,31 +14,26 @@ from separatrix.papers.convolution.bounds import Bound
 from separatrix.papers.convolution.descent import Run, descend
 from separatrix.papers.convolution.drift import drift
 from separatrix.papers.convolution.setting import (
-    Delta,
     Law,
-    MaybeCount,
-    MaybeEpsilon,
     MaybeExact,
     MaybePattern,
     MaybeSigma,
     Probability,
-    Seed,
     Setting,
-    Version,
     bounded,
     indicator,
     nominal_c,
     step_size,
     wide_enough,
 )
-from separatrix.rules import Choice, Maybe, Whole
+from separatrix.rules import Maybe, Whole
 from separatrix.theory.activations import ACTIVATIONS
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
+from separatrix.theory.parameters import How, MaybeCount, MaybeEpsilon, Seed, Share, Version
 from separatrix.theory.results import result
 
 MaybeBits = Annotated[int | None, Maybe(Whole(1, 10**18))]
 MaybeWindow = Annotated[int | None, Maybe(Whole(1, 400))]
-How = Annotated[str, Choice("auto", "closed-form")]
 AFFORDABLE_STEPS, AFFORDABLE_WORK = 200_000, 1 << 27
 AFFORDABLE_BITS, AFFORDABLE_WINDOW = 16, 8
 TARGET = Fraction(1, 2)
@@ -58,7 +53,7 @@ def theorem_4(
     q: MaybeCount = None,
     T: MaybeCount = None,
     c: MaybeExact = None,
-    delta: Delta = 0.05,
+    delta: Share = 0.05,
     epsilon: MaybeEpsilon = None,
     g: MaybePattern = None,
     j: MaybeCount = None,
@@ -120,7 +115,7 @@ def theorem_4_lcn(
     q: MaybeCount = None,
     T: MaybeCount = None,
     c: MaybeExact = None,
-    delta: Delta = 0.05,
+    delta: Share = 0.05,
     epsilon: MaybeEpsilon = None,
     g: MaybePattern = None,
     j: MaybeCount = None,

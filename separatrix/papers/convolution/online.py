@@ -7,23 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.papers.convolution.descent import Run, descend
-from separatrix.papers.convolution.setting import (
-    Bits,
-    Count,
-    Floats,
-    Law,
-    MaybeCount,
-    MaybePositive,
-    Pattern,
-    Probability,
-    Seed,
-    Setting,
-    Sigma,
-    Window,
-    step_size,
-)
+from separatrix.papers.convolution.setting import Bits, Law, Pattern, Probability, Setting, Sigma, Window, step_size
 from separatrix.rules import Whole
 from separatrix.theory.certificate import Check, Finding, at_most
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed
 from separatrix.theory.regret import FAMILIES, ROUNDING, Sides, concave, family_checks, regret, tried
 from separatrix.theory.results import result
 

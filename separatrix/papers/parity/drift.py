@@ -14,16 +14,15 @@ from separatrix.papers.parity.descent import (
     MaybeRate,
     Odd,
     Run,
-    Seed,
     Setting,
     Steps,
     Width,
     descend,
     hinge,
 )
-from separatrix.papers.parity.laws import Floats
 from separatrix.papers.parity.neurons import TOP
 from separatrix.theory.certificate import Assumption, Check, Finding, at_most
+from separatrix.theory.parameters import Floats, Seed
 from separatrix.theory.results import result
 
 ROUNDING = 1e-12

@@ -13,15 +13,14 @@ from separatrix.papers.parity.descent import (
     MaybeRate,
     Odd,
     Run,
-    Seed,
     Setting,
     Steps,
     Width,
     descend,
 )
-from separatrix.papers.parity.laws import Floats
 from separatrix.rules import Whole
 from separatrix.theory.certificate import Finding, at_most
+from separatrix.theory.parameters import Floats, Seed
 from separatrix.theory.regret import FAMILIES, ROUNDING, concave, family_checks, tried
 from separatrix.theory.results import result
 

@@ -15,20 +15,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Seed
 from separatrix.papers.residual.network import ResNet, spectral, with_bias
 from separatrix.rules import Real, Whole
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
+from separatrix.theory.parameters import Floats, Positive, Seed
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
 Dimension = Annotated[int, Whole(1, 200)]
 Outputs = Annotated[int, Whole(1, 20)]
 LargestWidth = Annotated[int, Whole(512, 131_072)]
 Draws = Annotated[int, Whole(3, 100)]
-Positive = Annotated[float, Real(above=0)]
 MARGIN = {"O": 0.04, "O~": 0.1}
 """What a fitted exponent may exceed the claimed one by: O~ hides powers of log m, worth 1/log m each here."""
 _DECADES = 5
@@ -107,7 +104,7 @@ def lemma_c_1(
     k: Outputs = 3,
     m: LargestWidth = 16384,
     a: Annotated[float, Real(0.01, 0.49)] = 0.25,
-    tau_w: Annotated[float, Real(above=0)] = 1.0,
+    tau_w: Positive = 1.0,
     sigma_v: Positive = 1.0,
     ratio: Annotated[float, Real(above=0, high=1)] = 0.2,
     draws: Draws = 8,
@@ -244,7 +241,7 @@ def claim_c_5(
     k: Outputs = 3,
     m: LargestWidth = 4096,
     a: Annotated[float, Real(0.01, 0.49)] = 0.25,
-    tau_w: Annotated[float, Real(above=0)] = 1.0,
+    tau_w: Positive = 1.0,
     draws: Draws = 5,
     seed: Seed = 0,
 ) -> Finding:

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Phi, Seed, Version, as_float, complexity_of
+from separatrix.papers.residual.complexity import Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import GeneralFunction
 from separatrix.papers.residual.coupling import MARGIN, LargestWidth, grows_at_most, paired_exponent, widths_up_to
 from separatrix.papers.residual.existence import Count, Dimension, Draws, Made, odd_part, on_unit_sphere
@@ -27,9 +26,9 @@ from separatrix.papers.residual.existence_near_start import ACCURACY, Pair
 from separatrix.papers.residual.network import ResNet, with_bias
 from separatrix.rules import Real
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Seed, Share, Version
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
 _FALLS = (1.0, 0.7, 0.5, 0.35)
 _INPUTS = 8
 
@@ -110,7 +109,7 @@ def constants_of(pair: Pair, size: float) -> tuple[float, float, float]:
 )
 def claim_c_6(
     phi: Phi = "sin",
-    alpha: Annotated[float, Real(above=0, below=1)] = 0.2,
+    alpha: Share = 0.2,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 1,
@@ -218,7 +217,7 @@ def _of_zero(d: int) -> float:
 )
 def claim_c_7(
     phi: Phi = "sin",
-    alpha: Annotated[float, Real(above=0, below=1)] = 0.1,
+    alpha: Share = 0.1,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 1,

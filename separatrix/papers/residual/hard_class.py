@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.errors import InputError
 from separatrix.theory.krawtchouk import krawtchouk_values
+from separatrix.theory.parameters import Floats, Ints
 from separatrix.theory.walsh import fourier_coefficients
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_TARGETS = 2_000_000
 MOST_ENTRIES = 400_000_000
 """Coefficients of the functions at all sets of size k that are looked at."""

@@ -18,16 +18,15 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.papers.residual.complexity import Epsilon, Phi, Version, as_float, complexity_of, truncation_degree
+from separatrix.papers.residual.complexity import Epsilon, Phi, as_float, complexity_of, truncation_degree
 from separatrix.rules import Real, Whole
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Version
 from separatrix.theory.results import result
 from separatrix.theory.series import Series, series
 
-Floats = NDArray[np.float64]
 LargeCStar = Annotated[float, Real(above=0, high=1e4)]
 _EDGE = 24.0
 _MOST_DEGREE = 61

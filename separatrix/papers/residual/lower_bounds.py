@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.papers.residual.complexity import Seed, Version
 from separatrix.papers.residual.hard_class import (
     DOT_PRODUCT,
     KERNELS,
@@ -25,11 +24,10 @@ from separatrix.papers.residual.hard_class import (
 )
 from separatrix.rules import Choice, Maybe, Real, Whole
 from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Positive, Seed, Share, Version
 from separatrix.theory.results import result
 from separatrix.theory.walsh import MOST_COORDINATES, fourier_coefficients, levels
 
-Floats = NDArray[np.float64]
-Alpha = Annotated[float, Real(above=0, below=1)]
 Degree = Annotated[int, Whole(2, 40)]
 _TABULATED = 18
 SKETCH_D1 = 2001
@@ -56,9 +54,9 @@ def theorem_2(
     d1: Annotated[int, Whole(2, 400)] = 24,
     d: Annotated[int | None, Maybe(Whole(2, 400))] = None,
     N: Annotated[int | None, Maybe(Whole(1, 5000))] = None,
-    alpha: Alpha = 0.3,
+    alpha: Share = 0.3,
     kernel: Annotated[str, Choice(*KERNELS)] = "gaussian",
-    h: Annotated[float, Real(above=0)] = 1.0,
+    h: Positive = 1.0,
     version: Version = "corrected",
     seed: Seed = 0,
 ) -> Finding:
@@ -108,7 +106,7 @@ def theorem_3(
     k: Degree = 7,
     d1: Annotated[int, Whole(2, 400)] = 14,
     D: Annotated[int | None, Maybe(Whole(1, 5000))] = None,
-    alpha: Alpha = 0.3,
+    alpha: Share = 0.3,
     features: Annotated[str, Choice("relu", "cosine", "parities")] = "relu",
     version: Version = "corrected",
     seed: Seed = 0,
