@@ -63,6 +63,11 @@ def step_size(n: int, q: int, T: int, version: str = "corrected") -> float:
     return root(Fraction(n, q * (T * T if version == "corrected" else T)))
 
 
+def chosen_rate(eta: float | None, n: int, q: int, T: int) -> float:
+    """eta as given, or Theorem 4's."""
+    return step_size(n, q, T) if eta is None else eta
+
+
 def nominal_c(sigma: Activation, c: Fraction | None) -> Fraction | float:
     """The paper's c: as given, or the activation's largest modulus."""
     if c is not None:
