@@ -14,17 +14,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from separatrix.papers.residual.complexity import Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import GeneralFunction
-from separatrix.papers.residual.coupling import MARGIN, LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.coupling import MARGIN, Fall, LargestWidth, grows_at_most, widths_up_to
 from separatrix.papers.residual.existence import Count, Dimension, Draws, Made, odd_part, on_unit_sphere
 from separatrix.papers.residual.existence_near_start import ACCURACY, Pair
 from separatrix.papers.residual.network import ResNet, with_bias
-from separatrix.rules import Real
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
 from separatrix.theory.parameters import Floats, Seed, Share, Version
 from separatrix.theory.results import result
@@ -114,7 +114,7 @@ def claim_c_6(
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 16384,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
+    a: Fall = 0.25,
     draws: Draws = 6,
     version: Version = "corrected",
     seed: Seed = 0,
@@ -222,7 +222,7 @@ def claim_c_7(
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 8192,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
+    a: Fall = 0.25,
     draws: Draws = 6,
     seed: Seed = 0,
 ) -> Finding:

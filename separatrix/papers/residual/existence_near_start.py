@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from separatrix.papers.residual.complexity import Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import unit
-from separatrix.papers.residual.coupling import MARGIN, LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.coupling import MARGIN, Fall, LargestWidth, grows_at_most, widths_up_to
 from separatrix.papers.residual.existence import (
     Count,
     Dimension,
@@ -23,7 +23,7 @@ from separatrix.papers.residual.existence import (
     on_unit_sphere,
 )
 from separatrix.papers.residual.network import with_bias
-from separatrix.rules import Real
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
 from separatrix.theory.parameters import Floats, Positive, Seed, Share, Version
 from separatrix.theory.results import result
@@ -178,7 +178,7 @@ def lemma_c_3(
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 16384,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
+    a: Fall = 0.25,
     tau_w: Positive = 1.0,
     draws: Draws = 20,
     version: Version = "corrected",

@@ -11,8 +11,9 @@ import numpy as np
 
 from separatrix.errors import InputError
 from separatrix.papers.residual.complexity import CStar, as_float, complexity_of
-from separatrix.papers.residual.coupling import MARGIN, paired_exponent
+from separatrix.papers.residual.coupling import MARGIN
 from separatrix.rules import Real, Whole
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, Interval, at_least, at_most
 from separatrix.theory.parameters import MaybePositive, Positive, Seed
 from separatrix.theory.results import result
