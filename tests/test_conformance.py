@@ -74,7 +74,7 @@ LEARNERS = [
     (L.MLP.matching(L.ConvPool(30)), PATCHES),
     (Trained(L.LeakyFC(4), train="hidden"), PATCHES),
     (L.LinearSVM(), PATCHES),
-    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.networks.INITIALISATIONS),
+    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.depth_two.INITIALISATIONS),
     (L.FCN(5, "clipped_relu", "paper"), BITS),
     *(
         (Trained(L.FCN(4), algorithm(batch=b)), BITS)

@@ -191,8 +191,8 @@ def test_what_enters_once_is_taken_layer_by_layer():
 
 def test_frozen_parameters_have_no_part():
     network = sx.learners.CNN(3, 2, initialisation="paper").build(jax.random.key(1), (6,), ())
-    every = sx.learners.networks.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", True)
-    frozen = sx.learners.networks.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", False)
+    every = sx.learners.depth_two.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", True)
+    frozen = sx.learners.depth_two.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", False)
     a, b = (np.asarray(kernels.empirical_ntk(made, X)) for made in (every, frozen))
     assert np.abs(a - b).max() > 0.1
     np.testing.assert_allclose(a, jacobian_kernel(every, X, X)[:, 0, :, 0], rtol=1e-10)
