@@ -8,7 +8,7 @@ Section 6, Theorem 1, table 1          :func:`.guarantee.theorem_1`, ``residual/
 its trainings by Algorithm 1           :mod:`.descent`
 Section 7, Theorems 2 and 3            :mod:`.lower_bounds`, ``residual/theorem-2``, ``residual/theorem-3``
 the class (7.1), exact best risks      :mod:`.hard_class`; of kernels and of features: :mod:`.spans`
-Section 8.1, figures 2 and 3           :mod:`.figures`, :mod:`.claims`
+Section 8.1, figures 2 and 3           :mod:`.figures`, :mod:`.claims`, :mod:`.sides`
 Section 8.2, figures 1 and 4           :mod:`.minimal_norm`; W* by hand: ``residual/section-8.2`` in :mod:`.hand_made`
 Appendix A, Lemma A.2, Fact A.3        :mod:`.concept`, ``residual/lemma-a.2``, ``residual/fact-a.3``
 Appendix C.1, Lemma C.1                :func:`.coupling.lemma_c_1`, ``residual/lemma-c.1``
