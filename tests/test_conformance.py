@@ -74,7 +74,7 @@ LEARNERS = [
     (L.MLP.matching(L.ConvPool(30)), PATCHES),
     (Trained(L.LeakyFC(4), train="hidden"), PATCHES),
     (L.LinearSVM(), PATCHES),
-    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.networks.INITIALISATIONS),
+    *((make(5, 2, initialisation=start), BITS) for make in (L.CNN, L.LCN) for start in L.depth_two.INITIALISATIONS),
     (L.FCN(5, "clipped_relu", "paper"), BITS),
     *(
         (Trained(L.FCN(4), algorithm(batch=b)), BITS)
@@ -91,9 +91,8 @@ LEARNERS = [
     (Trained(L.FixedReadout(6), L.GradientDescent(batch=3), loss="squared"), T.Monomial(d=6, degree=2)),
     *((L.KernelRidge(kernel), BITS) for kernel in (K.WideReLU(2), K.RandomReLU(30), K.EmpiricalNTK(L.FCN(4)))),
     (L.KernelRidge(K.Polynomial(2)), T.Sampled(two_outputs, (4,), (2,), "regression")),
-    (L.LinearPart(L.ReLUNet("3layer", 5), "last"), PARITIES),
+    *((L.LinearPart(L.ReLUNet("3layer", 5), part), PARITIES) for part in ("last", "ntk")),
     (L.KernelRidge(K.WideReLUNet()), PARITIES),
-    (K.LinearisedRidge(L.ReLUNet(width=6)), PARITIES),
     (L.KernelSVM(), BITS),
     (DecisionTreeClassifier(max_depth=2), BITS),
     (KNeighborsClassifier(3), PATCHES),

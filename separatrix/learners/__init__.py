@@ -3,11 +3,12 @@
 from separatrix.learners.algorithms import AdaDelta, Adam, Algorithm, GradientDescent, Layerwise, RMSProp
 from separatrix.learners.base import Architecture, Fitted, Learner, Network, Solver, Trained
 from separatrix.learners.custom import Estimator, FixedStart, Module, as_learner
+from separatrix.learners.depth_two import CNN, FCN, LCN
 from separatrix.learners.fixed_readout import FixedReadout
 from separatrix.learners.images import ImageCNN
 from separatrix.learners.kernels import KernelRidge, KernelSVM, LinearPart
 from separatrix.learners.leaky import LeakyFC
-from separatrix.learners.networks import CNN, FCN, LCN, MLP, ConvPool
+from separatrix.learners.networks import MLP, ConvPool
 from separatrix.learners.pairs import PairedFCN, TwoPhase
 from separatrix.learners.residual import ReLUNet
 from separatrix.learners.sgd import SGD, Algorithm1

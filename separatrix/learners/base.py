@@ -18,7 +18,7 @@ from separatrix.learners.network import Network, trained_part
 from separatrix.learners.parts import PARTS, part_of
 from separatrix.rules import Choice, enforce, parameter
 
-__all__ = ["Architecture", "Fitted", "Learner", "Network", "Solver", "Trained", "trained_part"]
+__all__ = ["Architecture", "Fitted", "Learner", "Network", "Solver", "Trained", "need_one_output", "trained_part"]
 
 
 class Architecture(ABC):
@@ -35,6 +35,11 @@ class Architecture(ABC):
         """The number of trained parameters, without making them."""
         shapes = eqx.filter_eval_shape(self.build, jax.random.key(0), input_shape, output_shape)
         return sum(leaf.size for leaf in jax.tree.leaves(trained_part(shapes)))
+
+
+def need_one_output(architecture: Architecture, output_shape: tuple[int, ...]) -> None:
+    if output_shape != ():
+        raise InputError(f"{architecture.label} has one output, the task wants the shape {output_shape}")
 
 
 class Learner(ABC):

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from separatrix.errors import InputError
-from separatrix.learners.base import Architecture, Network
+from separatrix.learners.base import Architecture, Network, need_one_output
 from separatrix.rules import Real, Whole, enforce, parameter
 
 
@@ -52,8 +52,7 @@ class LeakyFC(Architecture):
             raise InputError(f"k must be even, got {self.k}")
 
     def build(self, key: PRNGKeyArray, input_shape: tuple[int, ...], output_shape: tuple[int, ...]) -> LeakyFCNet:
-        if output_shape != ():
-            raise InputError(f"{self.label} has one output, the task wants the shape {output_shape}")
+        need_one_output(self, output_shape)
         inputs = math.prod(input_shape)
         W = jax.random.uniform(key, (self.k, inputs), minval=-1, maxval=1) / math.sqrt(inputs)
         a = jnp.repeat(jnp.array([1.0, -1.0], W.dtype), self.k // 2) / math.sqrt(self.k)

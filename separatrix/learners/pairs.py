@@ -13,7 +13,7 @@ from jaxtyping import Array, Int, PRNGKeyArray, PyTree
 from separatrix.errors import InputError
 from separatrix.learners.algorithms import Algorithm, Problem
 from separatrix.learners.base import Architecture
-from separatrix.learners.networks import FCNNet
+from separatrix.learners.depth_two import FCNNet
 from separatrix.rules import Choice, Maybe, Real, Whole, enforce, parameter
 
 

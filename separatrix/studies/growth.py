@@ -18,6 +18,7 @@ from scipy import stats
 from separatrix.errors import InputError
 from separatrix.rules import Choice
 from separatrix.studies.curve import Curve
+from separatrix.studies.intervals import mean_interval
 from separatrix.theory.certificate import Interval
 
 Kind = Literal["power", "exponential"]
@@ -101,6 +102,18 @@ def growth_law(
         low, high = min(low, slope - half), max(high, slope + half)
     rate = Interval(*(round(float(number), 12) for number in (slope, low, high)))
     return GrowthLaw(kind, rate, math.exp(intercept), float(np.sqrt(np.mean(residuals**2))), places, censored)
+
+
+def paired_exponent(x: Sequence[float], values: np.ndarray) -> Interval:
+    """The b of y ~ a x^b where each draw keeps from place to place what is its own: values at places x draws.
+
+    Each draw gives a power, and Student's interval over the draws is the exponent's.
+
+    >>> paired_exponent([1, 2, 4], np.array([[1.0, 5.0], [2.0, 10.0], [4.0, 20.0]])).mean
+    1.0
+    """
+    found = mean_interval(np.polyfit(np.log(x), np.log(values), 1)[0].round(12).tolist())
+    return Interval(found.mean, found.low, found.high)
 
 
 def compare_laws(

@@ -14,7 +14,7 @@ so that eta/2 stands where they have eta, and the first two terms may be (||thet
 ``sharp``. Convexity is used once, f_t(theta*) >= f_t(theta_t) + <g_t, theta* - theta_t>: ``convexity`` is by how much
 that holds, and where it fails (non-convex f_t) the inequality may fail too.
 
->>> from separatrix.theory.regret import Descent, absolute, descend
+>>> from separatrix.theory.convex_sequences import absolute
 >>> run = descend(absolute(np.random.default_rng(0), T=50, d=3), theta_1=np.ones(3), eta=0.1)
 >>> sides = run.against(np.zeros(3))
 >>> bool((sides.slack >= 0).all()), bool((sides.sharp <= sides.right).all())
@@ -23,15 +23,14 @@ that holds, and where it fails (non-convex f_t) the inequality may fail too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.theory.certificate import Check, at_least, at_most
+from separatrix.theory.certificate import Check, at_most
+from separatrix.theory.parameters import Floats
 
-Floats = NDArray[np.float64]
 ROUNDING = 1e-9
 """Relative to the larger side: what float64 sums may lose."""
 
@@ -172,126 +171,3 @@ def descend(functions: Sequence[Function], theta_1: Floats, eta: float) -> Desce
         np.array(losses),
         lambda point: np.array([f.value(point) for f in functions]),
     )
-
-
-# Random sequences ---------------------------------------------------------------------------------------------------
-
-
-def linear(generator: np.random.Generator, T: int, d: int) -> list[Function]:
-    """f(theta) = <a, theta>, a Gaussian: nothing is lost to convexity."""
-    return [
-        Function(lambda theta, a=a: float(a @ theta), lambda theta, a=a: a)  # type: ignore[misc]
-        for a in generator.normal(size=(T, d))
-    ]
-
-
-def absolute(generator: np.random.Generator, T: int, d: int) -> list[Function]:
-    """f(theta) = |<a, theta> - y|, with a kink."""
-    return [
-        Function(
-            lambda theta, a=a, y=y: abs(float(a @ theta - y)),  # type: ignore[misc]
-            lambda theta, a=a, y=y: np.sign(a @ theta - y) * a,  # type: ignore[misc]
-        )
-        for a, y in zip(generator.normal(size=(T, d)), generator.normal(size=T), strict=True)
-    ]
-
-
-def hinge(generator: np.random.Generator, T: int, d: int) -> list[Function]:
-    """f(theta) = max(0, 1 - y <a, theta>), y a random sign."""
-    signs = generator.choice([-1.0, 1.0], T)
-    return [
-        Function(
-            lambda theta, r=r: max(0.0, 1 - float(r @ theta)),  # type: ignore[misc]
-            lambda theta, r=r: -r * float(r @ theta < 1),  # type: ignore[misc]
-        )
-        for r in signs[:, None] * generator.normal(size=(T, d))
-    ]
-
-
-def quadratic(generator: np.random.Generator, T: int, d: int) -> list[Function]:
-    """f(theta) = ||A theta - y||^2 / 2 with A of about half the rank; unbounded gradients."""
-    half = max(1, d // 2)
-    matrices = generator.normal(size=(T, half, d)) / np.sqrt(d)
-    return [
-        Function(
-            lambda theta, A=A, y=y: float(np.sum((A @ theta - y) ** 2)) / 2,  # type: ignore[misc]
-            lambda theta, A=A, y=y: A.T @ (A @ theta - y),  # type: ignore[misc]
-        )
-        for A, y in zip(matrices, generator.normal(size=(T, half)), strict=True)
-    ]
-
-
-def concave(generator: np.random.Generator, T: int, d: int) -> list[Function]:
-    """f(theta) = -|<a, theta>|, not convex: for what breaks without convexity."""
-    return [
-        Function(
-            lambda theta, a=a: -abs(float(a @ theta)),  # type: ignore[misc]
-            lambda theta, a=a: -np.sign(a @ theta) * a,  # type: ignore[misc]
-        )
-        for a in generator.normal(size=(T, d))
-    ]
-
-
-FAMILIES: Mapping[str, Callable[[np.random.Generator, int, int], list[Function]]] = {
-    "linear": linear,
-    "absolute": absolute,
-    "hinge": hinge,
-    "quadratic": quadratic,
-}
-"""Convex ones; ``concave`` is beside them."""
-
-
-@dataclass(frozen=True)
-class Tried:
-    """The least slack over random sequences of one family, all T and several theta*, and how convex they were."""
-
-    family: str
-    sequences: int
-    least_slack: float
-    least_sharp_slack: float
-    least_convexity: float
-    violations: int
-
-
-def tried(
-    family: str,
-    generator: np.random.Generator,
-    *,
-    sequences: int,
-    T: int,
-    d: int,
-    eta: float | None = None,
-    make: Callable[[np.random.Generator, int, int], list[Function]] | None = None,
-) -> Tried:
-    """Random sequences with a random start and step size, against 0, the displacement, and random theta*.
-
-    >>> found = tried("hinge", np.random.default_rng(1), sequences=3, T=20, d=2)
-    >>> found.violations, found.least_slack > 0
-    (0, True)
-    """
-    draw = FAMILIES[family] if make is None else make
-    slack = sharp = convexity = np.inf
-    violations = 0
-    for _ in range(sequences):
-        step = float(10 ** generator.uniform(-3, 0)) if eta is None else eta
-        start = generator.normal(size=d) * generator.choice([0.0, 1.0, 10.0])
-        run = descend(draw(generator, T, d), start, step)
-        for star in (np.zeros(d), run.displacement, *(generator.normal(size=(2, d)) * 3)):
-            sides = run.against(star)
-            assert sides.convexity is not None
-            scale = np.maximum(np.maximum(np.abs(sides.left), np.abs(sides.right)), 1e-300)
-            slack = min(slack, float((sides.slack / scale).min()))
-            sharp = min(sharp, float(((sides.sharp - sides.left) / scale).min()))
-            convexity = min(convexity, float(sides.convexity.min()))
-            violations += int(np.sum(sides.slack < -ROUNDING * scale))
-    return Tried(family, sequences, slack, sharp, convexity, violations)
-
-
-def family_checks(found: Sequence[Tried]) -> list[Check]:
-    """For each family: no violation at any T and theta* (relative slack)."""
-    return [
-        at_least(
-            f"{one.family}: least relative slack of {one.sequences} random sequences", one.least_slack, 0, ROUNDING
-        )
-        for one in found
-    ]

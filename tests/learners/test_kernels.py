@@ -111,7 +111,7 @@ def test_random_features_tend_to_the_conjugate_kernel_and_grow_by_adding():
 
 
 def jacobian_kernel(network, x, z):
-    """The kernel from the full Jacobian, all of it at once."""
+    """The kernel of all outputs from the full Jacobian, all of it at once: (x, outputs, z, outputs)."""
     with jax.enable_x64(True):
         network = jax.tree.map(lambda a: a.astype(jnp.float64) if eqx.is_inexact_array(a) else a, network)
         arrays, rest = eqx.partition(network, eqx.is_inexact_array)
@@ -126,7 +126,7 @@ def jacobian_kernel(network, x, z):
             return [leaf.reshape(len(points), leaf.shape[1], -1) for leaf in jax.tree.leaves(found)]
 
         a, b = (jnp.concatenate(gradients(points), axis=2) for points in (x, z))
-        return np.asarray(jnp.einsum("mop,nop->mn", a, b) / a.shape[1])
+        return np.asarray(jnp.einsum("mop,nqp->monq", a, b))
 
 
 class Odd(eqx.Module):
@@ -163,8 +163,11 @@ def odd():
 )
 def test_the_tangent_kernel_layer_by_layer_is_the_jacobians(network, monkeypatch):
     monkeypatch.setattr(kernels.tangent, "ROOM", 2000)  # blocks of a point or two
-    found = np.asarray(kernels.empirical_ntk(network, X, Z))
-    np.testing.assert_allclose(found, jacobian_kernel(network, X, Z), rtol=1e-10, atol=1e-12)
+    wanted = jacobian_kernel(network, X, Z)
+    outputs = wanted.shape[1]
+    mean, joint = (np.asarray(kernels.empirical_ntk(network, X, Z, joint=joint)) for joint in (False, True))
+    np.testing.assert_allclose(mean, np.einsum("mono->mn", wanted) / outputs, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(joint, wanted.reshape(outputs * len(X), -1), rtol=1e-10, atol=1e-12)
 
 
 def test_what_enters_once_is_taken_layer_by_layer():
@@ -188,11 +191,11 @@ def test_what_enters_once_is_taken_layer_by_layer():
 
 def test_frozen_parameters_have_no_part():
     network = sx.learners.CNN(3, 2, initialisation="paper").build(jax.random.key(1), (6,), ())
-    every = sx.learners.networks.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", True)
-    frozen = sx.learners.networks.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", False)
+    every = sx.learners.depth_two.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", True)
+    frozen = sx.learners.depth_two.CNNNet(network.W, network.b, jnp.ones_like(network.u), "relu", False)
     a, b = (np.asarray(kernels.empirical_ntk(made, X)) for made in (every, frozen))
     assert np.abs(a - b).max() > 0.1
-    np.testing.assert_allclose(a, jacobian_kernel(every, X, X), rtol=1e-10)
+    np.testing.assert_allclose(a, jacobian_kernel(every, X, X)[:, 0, :, 0], rtol=1e-10)
 
 
 def test_the_tangent_kernel_is_of_the_network_that_the_seed_starts_from():

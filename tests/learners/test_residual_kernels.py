@@ -1,13 +1,10 @@
-"""The wide ResNet's kernels against sampling and wide networks; the linearised network against its Jacobian."""
+"""The wide ResNet's kernels against sampling and wide networks."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from separatrix.errors import InputError
 from separatrix.learners import ReLUNet, kernels
-from separatrix.learners.kernels import LinearisedRidge, WideReLU, WideReLUNet, linearised
+from separatrix.learners.kernels import WideReLU, WideReLUNet
 from separatrix.tasks import stream
 
 RNG = np.random.default_rng(4)
@@ -106,43 +103,3 @@ def test_with_the_bottleneck_the_third_layer_is_not_seen():
     last = WideReLUNet("3resnet", train="last").gram(X, Z) - WideReLUNet("2layer", train="last").gram(X, Z)
     means = [np.sqrt((np.sum(points**2, axis=1) + 1) / (2 * np.pi)) for points in (X, Z)]
     np.testing.assert_allclose(last, 0.5 + np.add.outer(*means) / np.sqrt(2 * np.pi))
-
-
-def jacobian(network, x):
-    """Of all outputs at all points with respect to all parameters, and the outputs."""
-    leaves, structure = jax.tree.flatten(network)
-
-    def outputs(leaves):
-        return jax.tree.unflatten(structure, leaves)(x).ravel()
-
-    found = jax.jit(jax.jacrev(outputs))(leaves)
-    return np.concatenate([np.asarray(leaf).reshape(len(leaf), -1) for leaf in found], axis=1), np.asarray(
-        outputs(leaves)
-    )
-
-
-def test_the_linearised_network_is_ridge_regression_on_its_gradients():
-    y, ridge = RNG.normal(size=(4, 3)), 0.01
-    architecture = ReLUNet("3resnet", 7)
-    fitted = {reading: LinearisedRidge(architecture, ridge, reading).fit(X, y, 5) for reading in linearised.READINGS}
-    start = architecture.build(stream(5, "initialise"), (5,), (3,))
-    with jax.enable_x64(True):
-        start = kernels.tangent.doubled(start)
-        (J, f), (J_new, f_new) = (jacobian(start, jnp.asarray(points)) for points in (X, Z))
-    K = J @ J.T
-    s = np.trace(K) / 12
-    w = np.linalg.solve(J.T @ J + ridge * s * np.eye(J.shape[1]), J.T @ (y.ravel() - f))
-    np.testing.assert_allclose(fitted["joint"].predict(Z), (f_new + J_new @ w).reshape(3, 3), rtol=1e-6)
-    mean = np.einsum("irjr->ij", K.reshape(4, 3, 4, 3)) / 3
-    across = np.einsum("irjr->ij", (J_new @ J.T).reshape(3, 3, 4, 3)) / 3
-    dual = np.linalg.solve(mean + ridge * s * np.eye(4), y - f.reshape(4, 3))
-    np.testing.assert_allclose(fitted["mean"].predict(Z), f_new.reshape(3, 3) + across @ dual, rtol=1e-6)
-    assert np.abs(fitted["mean"].predict(Z) - fitted["joint"].predict(Z)).max() > 0.01
-    assert all(found.problem is None for found in fitted.values())
-
-
-def test_a_kernel_that_does_not_fit_is_refused(monkeypatch):
-    monkeypatch.setattr(linearised, "LARGEST", 11)
-    with pytest.raises(InputError, match="at most 11 rows, got 12"):
-        LinearisedRidge(ReLUNet(width=3)).fit(X, np.zeros((4, 3)), 0)
-    assert LinearisedRidge(ReLUNet(width=3), outputs="mean").fit(X, np.zeros((4, 3)), 0).problem is None

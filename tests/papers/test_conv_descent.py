@@ -138,9 +138,11 @@ def test_gradients_that_are_rounding_alone():
     assert found.measured["average_loss"] == pytest.approx(1)
 
 
-def test_training_sides_by_hand(run):
+def test_the_readouts_descent_by_hand(run):
     gradients = np.array([run.gradient_u(t, run.u[t]) for t in range(30)])
-    sides = online.training_sides(run, gradients, run.u_star())
+    descent = online.readout_of(run)
+    np.testing.assert_array_equal(descent.gradients, gradients.reshape(30, -1))
+    sides = descent.against(run.u_star().ravel())
     squares = np.sum(gradients**2, axis=(1, 2))
     right = (np.sum(run.u_star() ** 2) / (2 * 0.4) + 0.4 * squares.sum()) / 30 + run.losses_of(run.u_star())[:30].mean()
     assert sides.left[-1] == pytest.approx(run.losses[:30].mean())

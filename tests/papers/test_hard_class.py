@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from separatrix.errors import InputError
-from separatrix.papers.residual import hard_class
-from separatrix.papers.residual.hard_class import DotProductSpan, ParitySpan, RandomSpan, TabulatedSpan, best_risks
-from separatrix.papers.residual.lower_bounds import example_matrix, samples
+from separatrix.papers.residual.hard_class import best_risks
+from separatrix.papers.residual.lower_bounds import samples
+from separatrix.papers.residual.rank_argument import example_matrix
+from separatrix.papers.residual.spans import KERNELS, DotProductSpan, ParitySpan, RandomSpan, TabulatedSpan
 from separatrix.papers.residual.theorems import lemma_d_1, lemma_d_2, theorem_2, theorem_3
 
 KAPPA = {
@@ -78,7 +79,7 @@ def test_leverages_add_up_to_the_dimension_and_count_the_targets():
     assert risks.surely_above(0.5**2 / 16) == risks.above(0.5**2 / 16)
 
 
-@pytest.mark.parametrize("kernel", hard_class.KERNELS)
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_theorem_2_where_it_is_not_vacuous(kernel):
     found = theorem_2(k=3, d1=24, kernel=kernel, seed=2)
     assert found.status == "holds"

@@ -8,7 +8,8 @@ import pytest
 from scipy.special import eval_hermitenorm
 
 from separatrix.errors import InputError
-from separatrix.papers.residual.indicator import Indicator, hermite_values, mean_absolute_hermite
+from separatrix.papers.residual.half_space import hermite_values
+from separatrix.papers.residual.indicator import Indicator, mean_absolute_hermite
 from separatrix.papers.residual.theorems import claim_e_3, claim_e_4, lemma_e_2
 from separatrix.theory.series import series
 

@@ -7,7 +7,7 @@ import pytest
 
 from separatrix import papers
 from separatrix.learners import LinearPart, Trained
-from separatrix.papers.residual.claims import KERNELS, THRESHOLD
+from separatrix.papers.residual.sides import KERNELS, THRESHOLD
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.intervals import mean_interval
 

@@ -9,7 +9,7 @@ import pytest
 
 from separatrix.errors import InputError
 from separatrix.papers import theorem
-from separatrix.papers.convolution import learning
+from separatrix.papers.convolution import guarantee
 from separatrix.papers.convolution.bounds import Bound
 from separatrix.papers.convolution.theorems import theorem_4, theorem_4_lcn
 
@@ -119,7 +119,7 @@ def test_assumptions():
 
 
 def test_a_slower_run_than_the_bound_is_caught(monkeypatch):
-    honest = learning.descend
+    honest = guarantee.descend
 
     def stuck(setting):
         from dataclasses import replace
@@ -127,7 +127,7 @@ def test_a_slower_run_than_the_bound_is_caught(monkeypatch):
         run = honest(setting)
         return replace(run, u=np.zeros_like(run.u))
 
-    monkeypatch.setattr(learning, "descend", stuck)
+    monkeypatch.setattr(guarantee, "descend", stuck)
     found = theorem_4()
     assert found.status == "violated"
     assert found.measured["average_loss"] == 1

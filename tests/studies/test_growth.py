@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from separatrix.errors import InputError
 from separatrix.studies import growth
 from separatrix.studies.curve import Curve, Point
-from separatrix.studies.growth import compare_laws, costs, growth_law
+from separatrix.studies.growth import compare_laws, costs, growth_law, paired_exponent
 from separatrix.studies.intervals import mean_interval
 
 
@@ -79,3 +79,14 @@ def test_the_residuals_with_limits_are_the_least_there_are():
             return np.square(row - line[0] - line[1] * t).sum() + np.square(slack).sum()
 
         assert found == pytest.approx(minimize(objective, np.zeros(2)).fun, rel=1e-5)
+
+
+def test_what_a_draw_keeps_from_place_to_place_does_not_widen_its_exponent():
+    rng = np.random.default_rng(4)
+    x, own = [2.0, 3.0, 7.0], np.exp(3 * rng.normal(size=6))
+    values = np.array(x)[:, None] ** -1.5 * own * np.exp(0.01 * rng.normal(size=(3, 6)))
+    paired = paired_exponent(x, values)
+    assert paired.low < -1.5 < paired.high
+    assert paired.high - paired.low < 0.05
+    apart = growth_law(x, list(values), centre="mean").rate
+    assert apart.high - apart.low > 1

@@ -6,7 +6,6 @@
 :mod:`.features`              :class:`RandomReLU`, N random features
 :mod:`.residual`              :class:`WideReLUNet`: the same of the three-layer ResNet, with and without the bottleneck
 :mod:`.tangent`               :class:`EmpiricalNTK`, of any network at its start, without its Jacobian
-:mod:`.linearised`            :class:`LinearisedRidge`, a network linearised at its start, solved exactly
 :mod:`.solvers`               :class:`KernelRidge` (one output or several), :class:`KernelSVM`
 :mod:`.linear_part`           :class:`LinearPart`, what training the last layer or the linearisation tends to
 ============================  ================================================================================
@@ -16,7 +15,6 @@ from separatrix.learners.kernels.arc_cosine import WideReLU
 from separatrix.learners.kernels.base import Gaussian, Kernel, Linear, Polynomial
 from separatrix.learners.kernels.features import RandomReLU
 from separatrix.learners.kernels.linear_part import LinearPart
-from separatrix.learners.kernels.linearised import LinearisedRidge
 from separatrix.learners.kernels.residual import WideReLUNet
 from separatrix.learners.kernels.solvers import KernelRidge, KernelSVM
 from separatrix.learners.kernels.tangent import EmpiricalNTK, empirical_ntk
@@ -29,7 +27,6 @@ __all__ = [
     "KernelSVM",
     "Linear",
     "LinearPart",
-    "LinearisedRidge",
     "Polynomial",
     "RandomReLU",
     "WideReLU",

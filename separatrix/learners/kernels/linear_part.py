@@ -36,7 +36,7 @@ class LinearPart(Solver):
 
     ``train``: ``last`` (theta is the last layer, on the features of the start: the conjugate kernel) or ``ntk``
     (theta is the displacement in the network linearised at its start). The start is that of the seed's own network.
-    For ``ntk`` this is :class:`.linearised.LinearisedRidge` with the joint kernel, without its matrix.
+    For ``ntk`` this is ridge regression with the joint kernel of :func:`.tangent.empirical_ntk`, without its matrix.
     Facts: the relative ``residual`` of the linear system and ||theta||.
     """
 

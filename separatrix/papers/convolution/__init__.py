@@ -5,6 +5,7 @@ in the paper                           here
 =====================================  ===========================================================
 Section 3, Theorem 4                   :func:`.learning.theorem_4`, ``convolution/theorem-4``
 its bound, and its smallest (q, T)     :mod:`.bounds`
+its proof's chain, on a run            :mod:`.guarantee`
 Section 3.1, Theorem 4 for LCNs        :func:`.learning.theorem_4_lcn`, ``convolution/theorem-4-lcn``
 Section 3, Corollary 5                 :func:`.corollary.corollary_5`, ``convolution/corollary-5``
 Section 3, Lemma 6                     :func:`.separability.lemma_6`, ``convolution/lemma-6``

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from separatrix.learners import CNN, LCN, Architecture, Network
 from separatrix.learners.activations import ACTIVATIONS
-from separatrix.learners.networks import windows
+from separatrix.learners.depth_two import windows
 from separatrix.rules import Choice, Whole, enforce, parameter
 from separatrix.tasks.bits import hypercube
 

@@ -9,9 +9,9 @@ from typing import Annotated, Any
 
 from separatrix.errors import InputError
 from separatrix.papers.convolution.bounds import Bound
-from separatrix.papers.convolution.setting import Delta, Version
 from separatrix.rules import Real, Whole
 from separatrix.theory.certificate import Check, Finding, Interval, at_most
+from separatrix.theory.parameters import Share, Version
 from separatrix.theory.results import result
 
 POWERS = {"printed": (2, 1), "corrected": (4, 2)}
@@ -32,7 +32,7 @@ def corollary_5(
     c: Annotated[Fraction, Real(above=0, high=1e6, exact=True)] = Fraction(1),
     epsilon: Annotated[Fraction, Real(low=1e-9, high=1, exact=True)] = Fraction(1, 10),
     constant: Annotated[int, Whole(1, 10**9)] = 100,
-    delta: Delta = 0.05,
+    delta: Share = 0.05,
     version: Version = "corrected",
 ) -> Finding:
     r"""Corollary 5 of Malach & Shalev-Shwartz, of Theorem 4's bound at n = 2^k and n up to 2^``k_max``.

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.papers.convolution.setting import Floats, Ints, Setting
+from separatrix.papers.convolution.setting import Setting
 from separatrix.tasks.bits import hypercube
 from separatrix.theory.activations import ACTIVATIONS
+from separatrix.theory.parameters import Floats, Ints
 
 _ENTRIES = 1 << 20
 

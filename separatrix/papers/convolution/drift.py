@@ -11,28 +11,23 @@ import numpy as np
 from separatrix.papers.convolution.descent import Run, descend
 from separatrix.papers.convolution.setting import (
     Bits,
-    Count,
-    Floats,
     Law,
-    MaybeCount,
     MaybeExact,
-    MaybePositive,
     MaybeSigma,
     Pattern,
     Probability,
-    Seed,
     Setting,
-    Version,
     Window,
     bounded,
+    chosen_rate,
     nominal_c,
-    step_size,
 )
 from separatrix.theory.activations import ACTIVATIONS
+from separatrix.theory.along import ROUNDING, changes_of_loss, largest_ratio, tightest
 from separatrix.theory.certificate import Check, Finding, at_most
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed, Version
 from separatrix.theory.results import result
 
-ROUNDING = 1e-12
 SEEDS_TRIED = 64
 COUNTEREXAMPLE = Setting(1, 1, 1, 10, 0.1, "++", None, "relu6", "biased", 1.0)
 """n = k = q = 1, always x = +1 and f = +1: the neuron's value grows above 1, and so does each step of u over eta."""
@@ -79,7 +74,8 @@ def lemma_8(
     >>> found.status, found.measured["drift_ratio"] < found.measured["drift_tight_ratio"] <= 1
     ('holds', True)
     """
-    setting = _setting(n, k, q, T, g, j, activation or "clipped_relu", eta, distribution, p, seed)
+    eta = chosen_rate(eta, n, q, T)
+    setting = Setting(n, k, q, T, eta, g, j, activation or "clipped_relu", distribution, p, seed)
     notes = ["ratios are the largest over t = 1..T (and j) of the measured norm over its bound at that t"]
     if version == "printed" and activation is None:
         setting = _counterexample(seed)
@@ -95,9 +91,9 @@ def lemma_8(
     measured: dict[str, Any] = {
         "norm_u": float(found.u[-1].max()),
         "drift": float(found.W[-1]),
-        "norm_u_ratio": found.ratio(found.u.max(axis=1), found.u_bound(first)),
-        "drift_ratio": found.ratio(found.W, found.W_bound),
-        "drift_tight_ratio": found.ratio(found.W, found.W_tight),
+        "norm_u_ratio": largest_ratio(found.u.max(axis=1), found.u_bound(first)),
+        "drift_ratio": largest_ratio(found.W, found.W_bound),
+        "drift_tight_ratio": largest_ratio(found.W, found.W_tight),
         "loss": float(found.run.losses[-1]),
         "largest_feature": found.largest_feature,
         "eta": setting.eta,
@@ -151,30 +147,21 @@ def lemma_9(
     >>> lemma_9(n=3, k=2, q=8, T=5).status
     'holds'
     """
-    setting = _setting(n, k, q, T, g, j, activation or "clipped_relu", eta, distribution, p, seed)
+    eta = chosen_rate(eta, n, q, T)
+    setting = Setting(n, k, q, T, eta, g, j, activation or "clipped_relu", distribution, p, seed)
     sigma = ACTIVATIONS[setting.activation]
     bound_c = nominal_c(sigma, c)
     run = descend(setting)
     found = drift(run, float(bound_c))
-    changes, slopes, through = {}, {}, {}
+    changes, limits, through = {}, {}, {}
     for name, u in _readouts(run, seed).items():
         size = float(np.sqrt(run.norm_sq(u)).sum())
         losses = run.losses_of(u)
         change = np.abs(losses - losses[0])
-        change[change <= ROUNDING * losses.max()] = 0
-        limit = found.W_bound * math.sqrt(k) * size
-        changes[name], slopes[name] = float(change[-1]), found.ratio(change, limit)
-        through[name] = found.ratio(change, found.W * math.sqrt(k) * size)
-    hardest = max(slopes, key=lambda name: slopes[name])
-    measured: dict[str, Any] = {
-        "change": changes,
-        "change_ratio": max(slopes.values()),
-        "change_ratios": slopes,
-        "through_drift": max(through.values()),
-        "hardest": hardest,
-        "drift": float(found.W[-1]),
-        "eta": setting.eta,
-    }
+        changes[name] = np.where(change <= ROUNDING * losses.max(), 0, change)
+        limits[name], through[name] = (norm * math.sqrt(k) * size for norm in (found.W_bound, found.W))
+    measured = changes_of_loss(changes, limits, through)
+    measured |= {"drift": float(found.W[-1]), "eta": setting.eta}
     per_norm = float(found.W_bound[-1]) * math.sqrt(k)
     bound = {"change_per_norm": per_norm, "change_ratio": 1, "through_drift": 1}
     checks = [
@@ -219,17 +206,9 @@ class Drift:
         windows = s.windows if s.shared else 1
         return _times(self.c, s.eta**2 * windows * math.sqrt(s.q * s.k) * self.t * (self.t - 1) / 2)
 
-    @staticmethod
-    def ratio(values: Floats, limits: Floats) -> float:
-        """The largest of value over limit; 0 where both are."""
-        return float(np.divide(values, limits, out=np.where(values > 0, math.inf, 0.0), where=limits > 0).max())
-
     def check(self, name: str, values: Floats, limits: Floats) -> Check:
-        """The inequality where its relative slack is least, t = 0 aside (both sides are 0 there)."""
-        never = np.where(values > 0, math.inf, -math.inf)
-        at = int(np.argmax(np.divide(values, limits, out=never, where=limits > 0)[1:])) + 1
-        left, right = float(values[at]), float(limits[at])
-        return at_most(f"{name} at every t, tightest at t = {at}", left, right, ROUNDING * right)
+        """The inequality where it is tightest, t = 0 aside (both sides are 0 there)."""
+        return tightest(name, values[1:], limits[1:])
 
     @property
     def largest_feature(self) -> float:
@@ -263,23 +242,6 @@ def _readouts(run: Run, seed: int) -> dict[str, Floats]:
     length = float(np.linalg.norm(slope[window]))
     hardest[window] = slope[window] * (size / length if length else 0)
     return {"lemma 6": run.u_star(), "trained": run.u[-1], **random, "hardest": hardest}
-
-
-def _setting(
-    n: int,
-    k: int,
-    q: int,
-    T: int,
-    g: str,
-    j: int | None,
-    activation: str,
-    eta: float | None,
-    distribution: str,
-    p: float,
-    seed: int,
-) -> Setting:
-    rate = step_size(n, q, T) if eta is None else eta
-    return Setting(n, k, q, T, rate, g, j, activation, distribution, p, seed)
 
 
 def _counterexample(seed: int) -> Setting:

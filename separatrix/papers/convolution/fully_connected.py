@@ -20,6 +20,7 @@ from separatrix.rules import Choice, Maybe, Real, Whole
 from separatrix.theory.activations import ACTIVATIONS, Activation, Clip
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
 from separatrix.theory.dual import DUALS
+from separatrix.theory.parameters import Count, Version
 from separatrix.theory.results import result
 
 MOST_ENUMERATED = 20
@@ -35,8 +36,8 @@ COUNTEREXAMPLE_WORDS = "n = 6, k = 1, relu, b = 1/2"
 )
 def theorem_12(
     n: Annotated[int, Whole(1, 100_000)] = 128,
-    k: Annotated[int, Whole(1)] = 7,
-    q: Annotated[int, Whole(1)] = 1,
+    k: Count = 7,
+    q: Count = 1,
     b: Annotated[Fraction, Real(exact=True)] = Fraction(1, 2),
     activation: Annotated[str, Choice(*ACTIVATIONS)] = "clipped_relu",
     weights: Annotated[str, Choice("sign", "gaussian")] = "sign",
@@ -45,7 +46,7 @@ def theorem_12(
     method: Annotated[str, Choice("auto", "closed-form", "estimate")] = "auto",
     samples: Annotated[int, Whole(2)] = 64,
     seed: Annotated[int, Whole(0)] = 0,
-    version: Annotated[str, Choice("corrected", "printed")] = "corrected",
+    version: Version = "corrected",
 ) -> Finding:
     r"""Theorem 12 of Malach & Shalev-Shwartz, both parts.
 

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from separatrix.papers.convolution.descent import Run, descend
-from separatrix.papers.convolution.setting import (
-    Bits,
-    Count,
-    Floats,
-    Law,
-    MaybeCount,
-    MaybePositive,
-    Pattern,
-    Probability,
-    Seed,
-    Setting,
-    Sigma,
-    Window,
-    step_size,
-)
-from separatrix.rules import Whole
-from separatrix.theory.certificate import Check, Finding, at_most
-from separatrix.theory.regret import FAMILIES, ROUNDING, Sides, concave, family_checks, regret, tried
+from separatrix.papers.convolution.setting import Bits, Law, Pattern, Probability, Setting, Sigma, Window, chosen_rate
+from separatrix.theory.certificate import Finding, at_most
+from separatrix.theory.convex_sequences import Dimension, Sequences, Trial
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed
+from separatrix.theory.regret import ROUNDING, Descent
 from separatrix.theory.results import result
 
 TIE = 1e-12
@@ -47,8 +34,8 @@ def theorem_10(
     eta: MaybePositive = None,
     distribution: Law = "uniform",
     p: Probability = 0.5,
-    sequences: Annotated[int, Whole(0, 1000)] = 20,
-    d: Annotated[int, Whole(1, 1000)] = 4,
+    sequences: Sequences = 20,
+    d: Dimension = 4,
     seed: Seed = 0,
 ) -> Finding:
     r"""Theorem 10 of Malach & Shalev-Shwartz (Theorem 11 of Daniely & Malach); both sides in :mod:`.theory.regret`.
@@ -71,64 +58,30 @@ def theorem_10(
     >>> found.status, found.measured["violations"], found.measured["update_error"] < 1e-12
     ('holds', 0, True)
     """
-    rate = step_size(n, q, T) if eta is None else eta
-    run = descend(Setting(n, k, q, T, rate, g, j, activation, distribution, p, seed))
-    gradients = _gradients(run)
-    own = {name: training_sides(run, gradients, star) for name, star in _stars(run).items()}
-    generator = np.random.default_rng(seed)
-    found = [tried(family, generator, sequences=sequences, T=T, d=d) for family in FAMILIES if sequences]
-    broken = tried("concave", generator, sequences=sequences, T=T, d=d, make=concave) if sequences else None
-    tightest = min(own, key=lambda name: float(own[name].slack.min()))
-    update = float(np.abs(np.diff(run.u, axis=0) + rate * gradients).max())
+    run = descend(Setting(n, k, q, T, chosen_rate(eta, n, q, T), g, j, activation, distribution, p, seed))
+    readout = readout_of(run)
+    trial = Trial.of(readout, _stars(run), sequences, d, seed)
+    shown = trial.own["lemma 6"]
     measured: dict[str, Any] = {
-        "average_loss": float(own["lemma 6"].left[-1]),
-        "update_error": update,
-        "least_slack": float(own[tightest].slack.min()),
-        "tightest": tightest,
-        "violations": sum(one.violations for one in found),
-        "least_relative_slack": {one.family: one.least_slack for one in found},
-        "concave_violations": broken.violations if broken else 0,
-        "least_convexity": min(float(sides.convexity.min()) for sides in own.values() if sides.convexity is not None),
-        "eta": rate,
+        "average_loss": float(shown.left[-1]),
+        "update_error": readout.update_error,
+        **trial.measured,
+        "eta": run.setting.eta,
     }
-    bound: dict[str, Any] = {
-        "average_loss": float(own["lemma 6"].right[-1]),
-        "average_loss_sharp": float(own["lemma 6"].sharp[-1]),
-        "violations": 0,
-    }
-    scale = rate * float(np.abs(run.features(0)).max()) + 1e-300
-    checks: list[Check] = [at_most("update_error over eta max |sigma|", update / scale, 0, ROUNDING)]
-    for name, sides in own.items():
-        checks += sides.checks(f"training against {name}")
-    checks += family_checks(found)
-    notes = [
-        f"training: every prefix of T = {T} functions; random: {sequences} sequences a family, every prefix, 4 theta*",
-        f"on non-convex f = -|<a,x>|, which the theorem leaves out, {measured['concave_violations']} comparisons fail",
-    ]
-    return Finding(measured, bound, checks, "run", notes=notes)
+    bound = {"average_loss": float(shown.right[-1]), "average_loss_sharp": float(shown.sharp[-1]), "violations": 0}
+    scale = run.setting.eta * float(np.abs(run.features(0)).max()) + 1e-300
+    update = at_most("update_error over eta max |sigma|", measured["update_error"] / scale, 0, ROUNDING)
+    return Finding(measured, bound, [update, *trial.checks], "run", notes=trial.notes)
 
 
-def training_sides(run: Run, gradients: Floats, star: Floats) -> Sides:
-    """Both sides for the readout's descent along a run, with theta_t = u^(t-1), t = 1..T."""
-    T = len(gradients)
+def readout_of(run: Run) -> Descent:
+    """The readout's descent, windows side by side: theta_t = u^(t-1), f_t(u) = L(h_{u, W^(t-1), b}), t = 1..T."""
+    T, shape = run.setting.T, run.u.shape[1:]
 
-    def norms(u: Floats) -> Floats:
-        return np.asarray(np.sqrt(run.norm_sq(u).sum(axis=-1)))
+    def at(theta: Floats) -> Floats:
+        return run.losses_of(theta.reshape(shape))[:T]
 
-    star_losses = run.losses_of(star)[:T]
-    distances = norms(run.u - star)
-    found = regret(
-        run.setting.eta,
-        run.losses[:T],
-        star_losses,
-        norms(gradients),
-        float(norms(run.u[0])),
-        float(norms(star)),
-        start_distance=float(distances[0]),
-        end_distances=distances[1:],
-    )
-    inner = np.einsum("tji,tji,ji->t", gradients, star - run.u[:T], np.broadcast_to(run.counts, star.shape))
-    return Sides(found.left, found.right, found.sharp, star_losses - run.losses[:T] - inner)
+    return Descent(run.setting.eta, run.u.reshape(T + 1, -1), _gradients(run).reshape(T, -1), run.losses[:T], at)
 
 
 def _gradients(run: Run) -> Floats:
@@ -142,4 +95,5 @@ def _gradients(run: Run) -> Floats:
 
 def _stars(run: Run) -> dict[str, Floats]:
     """The u* to compare with."""
-    return {"0": np.zeros_like(run.u[0]), "lemma 6": run.u_star(), "u^(T)": run.u[-1], "3 u^(T)": 3 * run.u[-1]}
+    last = run.u[-1].ravel()
+    return {"0": np.zeros_like(last), "lemma 6": run.u_star().ravel(), "u^(T)": last, "3 u^(T)": 3 * last}

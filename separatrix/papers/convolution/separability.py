@@ -12,24 +12,12 @@ from numpy.typing import NDArray
 
 from separatrix.errors import InputError
 from separatrix.papers.convolution.occupancy import all_at_least, chance_below, least_covering
-from separatrix.papers.convolution.setting import (
-    NAMED,
-    Delta,
-    Ints,
-    MaybeCount,
-    Seed,
-    Target,
-    Version,
-    bounded,
-    indicator,
-    least_width,
-    nominal_c,
-    wide_enough,
-)
+from separatrix.papers.convolution.setting import NAMED, Target, bounded, indicator, least_width, nominal_c, wide_enough
 from separatrix.rules import Choice, Whole
 from separatrix.tasks.bits import hypercube
 from separatrix.theory.activations import ACTIVATIONS, Activation, Clip
 from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Ints, MaybeCount, Seed, Share, Version
 from separatrix.theory.results import result
 
 EXTRA = {
@@ -66,7 +54,7 @@ def lemma_6(
     n: Annotated[int, Whole(1, 4096)] = 6,
     k: Annotated[int, Whole(1, 12)] = 3,
     q: MaybeCount = None,
-    delta: Delta = 0.05,
+    delta: Share = 0.05,
     g: Annotated[str, _Targets()] = "all",
     j: MaybeCount = None,
     activation: Annotated[str, Choice(*SIGMAS)] = "clipped_relu",

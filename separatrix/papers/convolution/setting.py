@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from separatrix.errors import InputError, unknown
 from separatrix.rules import Choice, Maybe, Real, Rule, Whole
 from separatrix.tasks.bits import BiasedBits, BitDistribution, MarkovBits, Uniform
@@ -20,8 +17,6 @@ from separatrix.theory.search import root
 if TYPE_CHECKING:
     from separatrix.training.cell import Cell
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 NAMED = ("parity", "majority", "and", "random")
 MOST_WORK = 1 << 31
 """Table entries and points that a run looks at, over all of its steps."""
@@ -50,20 +45,13 @@ class Target(Rule):
 
 Bits = Annotated[int, Whole(1, 16)]
 Window = Annotated[int, Whole(1, 8)]
-Count = Annotated[int, Whole(1)]
-MaybeCount = Annotated[int | None, Maybe(Whole(1))]
-MaybePositive = Annotated[float | None, Maybe(Real(above=0))]
 MaybeExact = Annotated[Fraction | None, Maybe(Real(above=0, high=1e9, exact=True))]
-MaybeEpsilon = Annotated[Fraction | None, Maybe(Real(low=1e-100, high=1e9, exact=True))]
 Pattern = Annotated[str, Target()]
 MaybePattern = Annotated[str | None, Maybe(Target())]
 Sigma = Annotated[str, Choice(*ACTIVATIONS)]
 MaybeSigma = Annotated[str | None, Maybe(Choice(*ACTIVATIONS))]
 Law = Annotated[str, Choice("uniform", "biased", "markov")]
 Probability = Annotated[float, Real(0, 1)]
-Delta = Annotated[float, Real(above=0, below=1)]
-Seed = Annotated[int, Whole(0, 2**31 - 1)]
-Version = Annotated[str, Choice("corrected", "printed")]
 
 
 def step_size(n: int, q: int, T: int, version: str = "corrected") -> float:
@@ -73,6 +61,11 @@ def step_size(n: int, q: int, T: int, version: str = "corrected") -> float:
     (0.05, 0.25)
     """
     return root(Fraction(n, q * (T * T if version == "corrected" else T)))
+
+
+def chosen_rate(eta: float | None, n: int, q: int, T: int) -> float:
+    """eta as given, or Theorem 4's."""
+    return step_size(n, q, T) if eta is None else eta
 
 
 def nominal_c(sigma: Activation, c: Fraction | None) -> Fraction | float:

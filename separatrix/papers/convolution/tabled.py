@@ -14,7 +14,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from separatrix.learners import CNN, Architecture, Network
 from separatrix.learners.activations import ACTIVATIONS
-from separatrix.learners.networks import CNNNet, windows
+from separatrix.learners.depth_two import CNNNet, windows
 from separatrix.tasks.bits import hypercube
 
 

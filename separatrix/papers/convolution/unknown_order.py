@@ -9,16 +9,14 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.papers.convolution.setting import Seed
 from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Check, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Ints, Seed
 from separatrix.theory.results import result
 from separatrix.theory.walsh import levels, walsh_hadamard
 
-Ints = NDArray[np.int64]
 ENUMERATED_BITS, ENUMERATED_JUNTAS = 10, 4096
 """Up to here the class's dimension is also found by elimination."""
 PRIME = 2_147_483_629

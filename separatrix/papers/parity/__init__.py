@@ -13,8 +13,8 @@ Section 4.2, Lemma 12                  :func:`.readout.lemma_12`, ``parity/lemma
 Section 4.2, Lemmas 13, 14             :mod:`.drift`, ``parity/lemma-13``, ``parity/lemma-14``
 Section 3, Theorem 2                   :mod:`.learning`, :mod:`.bounds`, ``parity/theorem-2``
 Section 4.1, the first step, drawn     :class:`.pictures.FirstStep`, ``parity/first-step``
-Abstract, Section 5 (no experiments)   :mod:`.figures`, :mod:`.claims`: ``parity/study-samples``, ``-svm``,
-                                       ``-uniform``, ``-features``, ``-k``, ``-mixture``, ``-two-phase``
+Abstract, Section 5 (no experiments)   :mod:`.figures`, :mod:`.studies`, :mod:`.claims`: ``parity/study-samples``,
+                                       ``-svm``, ``-uniform``, ``-features``, ``-k``, ``-mixture``, ``-two-phase``
 Linear classifiers of the bits         :func:`.linear.best_linear_error`: their least error, exactly
 =====================================  ===========================================================
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from separatrix.errors import InputError
 from separatrix.learners.least_distance import least_distance
 from separatrix.papers.parity.features import CAP
-from separatrix.papers.parity.laws import Floats
 from separatrix.rules import Maybe, Real, Rule, Whole
+from separatrix.theory.parameters import Floats
 from separatrix.theory.regret import Descent
 
 if TYPE_CHECKING:
@@ -55,7 +55,6 @@ Steps = Annotated[int, Whole(2)]
 MaybePlaces = Annotated[tuple[int, ...] | None, Maybe(Places())]
 MaybeRate = Annotated[float | None, Maybe(Real(above=0, high=0.5))]
 MaybeDecay = Annotated[float | None, Maybe(Real(0, 0.5))]
-Seed = Annotated[int, Whole(0, 2**31 - 1)]
 
 
 def step_size(k: int, q: int, T: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,17 @@ from separatrix.papers.parity.descent import (
     MaybeRate,
     Odd,
     Run,
-    Seed,
     Setting,
     Steps,
     Width,
     descend,
     hinge,
 )
-from separatrix.papers.parity.laws import Floats
 from separatrix.papers.parity.neurons import TOP
+from separatrix.theory.along import ROUNDING, changes_of_loss, largest_ratio, tightest
 from separatrix.theory.certificate import Assumption, Check, Finding, at_most
+from separatrix.theory.parameters import Floats, Seed
 from separatrix.theory.results import result
-
-ROUNDING = 1e-12
 
 
 @result(
@@ -74,11 +73,11 @@ def lemma_13(
         right = bounds(setting)[name]
         measured |= {
             name: float(left[-1]),
-            f"{name}_ratio": _ratio(left, right),
-            f"{name}_tight_ratio": _ratio(left, tight[name]),
+            f"{name}_ratio": largest_ratio(left, right),
+            f"{name}_tight_ratio": largest_ratio(left, tight[name]),
         }
         bound |= {name: float(right[-1]), f"{name}_ratio": 1, f"{name}_tight_ratio": 1}
-        checks += [_tightest(name, left, right), _tightest(f"{name} (tight)", left, tight[name])]
+        checks += [tightest(name, left, right), tightest(f"{name} (tight)", left, tight[name])]
     measured |= {
         "largest_w1": _largest_w(run),
         "largest_feature": max(float(run.features(t).max()) for t in {1, T}),
@@ -124,19 +123,6 @@ def bounds(setting: Setting, largest_w: float | None = None) -> dict[str, Floats
     return {"u": 3 * s.eta * steps + start, "w": v + 2 * s.eta * steps * s.lambda_ * largest_w, "b": v / 2}
 
 
-def _ratio(left: Floats, right: Floats) -> float:
-    """The largest of left over right; 0 where both are."""
-    return float(np.divide(left, right, out=np.where(left > 0, math.inf, 0.0), where=right > 0).max())
-
-
-def _tightest(name: str, left: Floats, right: Floats) -> Check:
-    """The inequality at the t where left over right is largest."""
-    never = np.where(left > 0, math.inf, -1.0)
-    at = int(np.argmax(np.divide(left, right, out=never, where=right > 0)))
-    there = float(right[at])
-    return at_most(f"{name} at every t, tightest at t = {at + 1}", float(left[at]), there, ROUNDING * there)
-
-
 @result(
     "parity/lemma-14",
     "For every readout u* and every x the hinge loss with the first layer of step t differs from that of step 1 by at "
@@ -168,23 +154,14 @@ def lemma_14(
     setting = Setting.of(n, k, q, T, eta, lambda_, A, "corrected", seed)
     run = descend(setting)
     stars = _readouts(run, seed)
-    changes = _changes(run, np.stack(list(stars.values()), axis=1))
-    sizes = np.array([np.linalg.norm(u) * math.sqrt(np.count_nonzero(u)) for u in stars.values()])
-    limit = bounds(setting)
-    right = (limit["w"] + limit["b"])[:, None] * sizes
-    sides = moved(run)
-    through = (sides["w"] + sides["b"])[:, None] * sizes
-    ratios = {name: _ratio(changes[:, i], right[:, i]) for i, name in enumerate(stars)}
-    hardest = max(ratios, key=lambda name: ratios[name])
-    measured: dict[str, Any] = {
-        "change": {name: float(changes[-1, i]) for i, name in enumerate(stars)},
-        "change_ratio": ratios[hardest],
-        "change_ratios": ratios,
-        "through_drift": max(_ratio(changes[:, i], through[:, i]) for i in range(len(stars))),
-        "hardest": hardest,
-        "eta": setting.eta,
-        "lambda": setting.lambda_,
-    }
+    limit, sides = bounds(setting), moved(run)
+    sizes = {name: float(np.linalg.norm(u)) * math.sqrt(np.count_nonzero(u)) for name, u in stars.items()}
+    measured = changes_of_loss(
+        _changes(run, stars),
+        {name: (limit["w"] + limit["b"]) * size for name, size in sizes.items()},
+        {name: (sides["w"] + sides["b"]) * size for name, size in sizes.items()},
+    )
+    measured |= {"eta": setting.eta, "lambda": setting.lambda_}
     per_size = float((limit["w"] + limit["b"])[-1])
     checks = [
         at_most("largest change over its bound, all x, t and u*", measured["change_ratio"], 1, ROUNDING),
@@ -197,15 +174,16 @@ def lemma_14(
     return Finding(measured, bound, checks, "run", _rates(setting), notes=notes)
 
 
-def _changes(run: Run, stars: Floats) -> Floats:
-    """max_x |l(g_{u*}^(t)) - l(g_{u*}^(1))| for t = 1..T and each column u*; differences below rounding are 0."""
+def _changes(run: Run, readouts: Mapping[str, Floats]) -> dict[str, Floats]:
+    """max_x |l(g_{u*}^(t)) - l(g_{u*}^(1))| for t = 1..T and each u*; differences below rounding are 0."""
+    stars = np.stack(list(readouts.values()), axis=1)
     first = hinge(run.y[:, None] * (run.features(1) @ stars))
     noise = ROUNDING * (1 + np.abs(stars).sum(axis=0))
     found = []
     for t in range(1, run.setting.T + 1):
         change = np.abs(hinge(run.y[:, None] * (run.features(t) @ stars)) - first).max(axis=0)
         found.append(np.where(change <= noise, 0, change))
-    return np.array(found)
+    return dict(zip(readouts, np.array(found).T, strict=True))
 
 
 def _readouts(run: Run, seed: int) -> dict[str, Floats]:

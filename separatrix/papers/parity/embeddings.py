@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from separatrix.errors import InputError
-from separatrix.papers.parity.laws import Floats
-from separatrix.rules import Maybe, Whole
+from separatrix.rules import Whole
 from separatrix.theory.certificate import Assumption, Check, Finding, at_least, equal
+from separatrix.theory.parameters import Floats, MaybeCount, Seed
 from separatrix.theory.results import result
 from separatrix.theory.walsh import points
 
@@ -74,9 +74,9 @@ def realised(features: Floats, n: int, k: int, limit: int) -> tuple[int, int]:
 def theorem_1(
     n: Annotated[int, Whole(1, 100_000)] = 8,
     k: Annotated[int, Whole(1, 99)] = 3,
-    N: Annotated[int | None, Maybe(Whole(1))] = None,
+    N: MaybeCount = None,
     parities: Annotated[int, Whole(0)] = 8,
-    seed: Annotated[int, Whole(0, 2**31 - 1)] = 0,
+    seed: Seed = 0,
 ) -> Finding:
     r"""Theorem 1 of Daniely & Malach (Forster 2002), with its constant. For M[x, A] = f_A(x), x in {+-1}^n, |A| = k,
 

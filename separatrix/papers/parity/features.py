@@ -13,11 +13,12 @@ from typing import Annotated
 import numpy as np
 
 from separatrix.errors import InputError
-from separatrix.papers.parity.laws import Floats, bulk, coefficients, law_of_nonzeros, masses, pairs
+from separatrix.papers.parity.laws import bulk, coefficients, law_of_nonzeros, masses, pairs
 from separatrix.papers.parity.neurons import Window, starting_bias
-from separatrix.papers.parity.relevant import LARGEST, MaybeSize, Version
+from separatrix.papers.parity.relevant import LARGEST, MaybeSize
 from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Assumption, Finding, at_least
+from separatrix.theory.parameters import Count, Floats, Version
 from separatrix.theory.results import result
 
 CAP = 6
@@ -79,7 +80,7 @@ def chance(interval: tuple[Fraction, Fraction] | None, reach: Fraction) -> Fract
     "With probability at least epsilon/(8 k^2) over u the hinge of a good neuron is phi_r up to epsilon on [-k, k].",
 )
 def lemma_8(
-    n: Annotated[int, Whole(1)] = 10_001,
+    n: Count = 10_001,
     k: Odd = 7,
     r: MaybeKnot = None,
     alpha: Annotated[Fraction, Real(above=0, exact=True)] = Fraction(1, 4),

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.papers.parity.neurons import Window, coefficient, mass
+from separatrix.theory.parameters import Floats
 
-Floats = NDArray[np.float64]
 SHOWN_BITS = 2048
 _EXACT_UP_TO = 1000
 EXACT_LAW_UP_TO = 4000

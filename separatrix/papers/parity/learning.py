@@ -11,28 +11,16 @@ import numpy as np
 
 from separatrix.errors import InputError
 from separatrix.papers.parity.bounds import Bound
-from separatrix.papers.parity.descent import (
-    LARGEST_BITS,
-    MaybePlaces,
-    Run,
-    Seed,
-    Setting,
-    descend,
-    descend_all,
-    step_size,
-)
+from separatrix.papers.parity.descent import LARGEST_BITS, MaybePlaces, Run, Setting, descend, descend_all, step_size
 from separatrix.papers.parity.drift import bounds as drift_bounds
 from separatrix.papers.parity.drift import moved
-from separatrix.papers.parity.relevant import Version
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.rules import Maybe, Real, Whole
 from separatrix.studies.intervals import mean_interval
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most, equal
+from separatrix.theory.parameters import How, MaybeEpsilon, Seed, Share, Version
 from separatrix.theory.results import result
 
 MaybeSize = Annotated[int | None, Maybe(Whole(1))]
-MaybeEpsilon = Annotated[Fraction | None, Maybe(Real(low=1e-100, high=1e9, exact=True))]
-Delta = Annotated[float, Real(above=0, below=1)]
-How = Annotated[str, Choice("auto", "closed-form")]
 AFFORDABLE_WORK = 1 << 25
 AFFORDABLE_STEPS = 20_000
 ROUNDING = 1e-9
@@ -50,7 +38,7 @@ def theorem_2(
     q: MaybeSize = None,
     T: MaybeSize = None,
     epsilon: MaybeEpsilon = None,
-    delta: Delta = 0.05,
+    delta: Share = 0.05,
     lambda_: Annotated[float | None, Maybe(Real(0, 0.5))] = None,
     A: MaybePlaces = None,
     seeds: Annotated[int, Whole(0, 32)] = 4,

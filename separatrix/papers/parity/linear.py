@@ -18,7 +18,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from separatrix.papers.parity.laws import Floats
+from separatrix.theory.parameters import Floats
 
 
 def best_linear_error(k: int, mixture: Fraction = Fraction(1, 2)) -> Fraction:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,15 @@ from separatrix.papers.parity.descent import (
     MaybeRate,
     Odd,
     Run,
-    Seed,
     Setting,
     Steps,
     Width,
     descend,
 )
-from separatrix.papers.parity.laws import Floats
-from separatrix.rules import Whole
 from separatrix.theory.certificate import Finding, at_most
-from separatrix.theory.regret import FAMILIES, ROUNDING, concave, family_checks, tried
+from separatrix.theory.convex_sequences import Dimension, Sequences, Trial
+from separatrix.theory.parameters import Floats, Seed
+from separatrix.theory.regret import ROUNDING
 from separatrix.theory.results import result
 
 
@@ -39,8 +38,8 @@ def theorem_11(
     eta: MaybeRate = None,
     lambda_: MaybeDecay = None,
     A: MaybePlaces = None,
-    sequences: Annotated[int, Whole(0, 1000)] = 20,
-    d: Annotated[int, Whole(1, 1000)] = 4,
+    sequences: Sequences = 20,
+    d: Dimension = 4,
     seed: Seed = 0,
 ) -> Finding:
     r"""Theorem 11 of Daniely & Malach (Theorem 10 of Malach & Shalev-Shwartz); both sides in :mod:`.theory.regret`.
@@ -63,36 +62,20 @@ def theorem_11(
     ('holds', 0, True)
     """
     run = descend(Setting.of(n, k, q, T, eta, lambda_, A, "corrected", seed))
-    own = {name: run.readout.against(star) for name, star in _stars(run).items()}
-    generator = np.random.default_rng(seed)
-    found = [tried(family, generator, sequences=sequences, T=T, d=d) for family in FAMILIES if sequences]
-    broken = tried("concave", generator, sequences=sequences, T=T, d=d, make=concave) if sequences else None
-    tightest = min(own, key=lambda name: float(own[name].slack.min()))
-    shown = own.get("separator", own["0"])
+    trial = Trial.of(run.readout, _stars(run), sequences, d, seed)
+    shown = trial.own.get("separator", trial.own["0"])
     measured: dict[str, Any] = {
         "average": float(shown.left[-1]),
         "update_error": run.readout.update_error,
         "norm_theta_1": float(np.linalg.norm(run.u[1])),
-        "least_slack": float(own[tightest].slack.min()),
-        "tightest": tightest,
-        "violations": sum(one.violations for one in found),
-        "least_relative_slack": {one.family: one.least_slack for one in found},
-        "concave_violations": broken.violations if broken else 0,
-        "least_convexity": min(float(sides.convexity.min()) for sides in own.values() if sides.convexity is not None),
+        **trial.measured,
         "eta": run.setting.eta,
         "lambda": run.setting.lambda_,
     }
     bound = {"average": float(shown.right[-1]), "average_sharp": float(shown.sharp[-1]), "violations": 0}
     scale = run.setting.eta * float(run.features(1).max()) + 1e-300
-    checks = [at_most("update_error over eta max sigma", measured["update_error"] / scale, 0, ROUNDING)]
-    for name, sides in own.items():
-        checks += sides.checks(f"training against {name}")
-    checks += family_checks(found)
-    notes = [
-        f"training: every prefix of T = {T} functions; random: {sequences} sequences a family, every prefix, 4 theta*",
-        f"on non-convex f = -|<a,x>|, which the theorem leaves out, {measured['concave_violations']} comparisons fail",
-    ]
-    return Finding(measured, bound, checks, "run", notes=notes)
+    update = at_most("update_error over eta max sigma", measured["update_error"] / scale, 0, ROUNDING)
+    return Finding(measured, bound, [update, *trial.checks], "run", notes=trial.notes)
 
 
 def _stars(run: Run) -> dict[str, Floats]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from separatrix.learners import PairedFCN
 from separatrix.papers.parity.costs import REACHED, UNIFORM, Costs, curves_by_k
-from separatrix.papers.parity.laws import Floats
 from separatrix.papers.parity.linear import best_linear_error
 from separatrix.papers.parity.neurons import Neuron, mixed, starting_bias
+from separatrix.theory.parameters import Floats
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.papers.parity.descent import MaybePlaces, Seed, Setting, descend, drawn_weights
-from separatrix.papers.parity.laws import Floats, point_masses
+from separatrix.papers.parity.descent import MaybePlaces, Setting, descend, drawn_weights
+from separatrix.papers.parity.laws import point_masses
 from separatrix.papers.parity.neurons import TOP, Neuron, mixed, starting_bias
-from separatrix.papers.parity.relevant import Version
 from separatrix.rules import Maybe, Whole
 from separatrix.theory.certificate import Finding, at_most
+from separatrix.theory.parameters import Floats, Seed, Version
 from separatrix.theory.results import result
 
 LARGEST_FOR_ALL = 2_000

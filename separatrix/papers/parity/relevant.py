@@ -12,8 +12,9 @@ from separatrix.errors import InputError
 from separatrix.papers.parity.laws import at_least as probability_of_at_least
 from separatrix.papers.parity.laws import balanced, coefficients, masses, shown
 from separatrix.papers.parity.neurons import Neuron, Window, mass, mixed, starting_bias
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Version
 from separatrix.theory.results import result
 
 LARGEST = 5_000_000
@@ -21,7 +22,6 @@ MaybeSize = Annotated[int | None, Maybe(Whole(1, LARGEST))]
 MaybeDegree = Annotated[int | None, Maybe(Whole(1, 99))]
 MaybeCount = Annotated[int | None, Maybe(Whole(0))]
 MaybeReal = Annotated[Fraction | None, Maybe(Real(exact=True))]
-Version = Annotated[str, Choice("corrected", "printed")]
 REPRESENTATIVE = 10_001
 """The n up to which the exact zeros of a good neuron are computed anew."""
 LEMMA_6_CONSTANT = 2 * math.sqrt(2 / math.pi)

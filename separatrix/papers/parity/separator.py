@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from separatrix.errors import InputError
 from separatrix.papers.parity.features import CAP, Odd, psi, slopes, success
-from separatrix.papers.parity.laws import Floats, balanced, coefficients, masses, pairs
+from separatrix.papers.parity.laws import balanced, coefficients, masses, pairs
 from separatrix.papers.parity.neurons import Window, starting_bias
-from separatrix.papers.parity.relevant import LARGEST, MaybeSize, Version
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.papers.parity.relevant import LARGEST, MaybeSize
+from separatrix.rules import Choice, Maybe, Whole
 from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Seed, Share, Version
 from separatrix.theory.results import result
 
 MOST_NEURONS = 200_000_000
@@ -173,10 +174,10 @@ def lemma_10(
     n: MaybeSize = None,
     k: Odd = 7,
     q: Annotated[int | None, Maybe(Whole(1, MOST_NEURONS))] = None,
-    delta: Annotated[float, Real(above=0, below=1)] = 0.05,
+    delta: Share = 0.05,
     activation: Annotated[str, Choice("relu", "relu6")] = "relu",
     version: Version = "corrected",
-    seed: Annotated[int, Whole(0, 2**31 - 1)] = 0,
+    seed: Seed = 0,
 ) -> Finding:
     r"""Lemma 10 of Daniely & Malach. The identity, on every value that the sum over A can take, in fractions:
 

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.papers.pooling.first_layer import Count, Floats, Seed, Setting, assumptions, features, patterns_present
+from separatrix.papers.pooling.first_layer import Setting, assumptions, features, patterns_present
 from separatrix.papers.pooling.margins import least_norm_separator, need_separable
 from separatrix.papers.pooling.scaling import exponent
 from separatrix.rules import Whole
 from separatrix.theory.certificate import Finding, at_least, at_most
+from separatrix.theory.parameters import Count, Floats, Seed
 from separatrix.theory.results import result
 
 DIMENSIONS = (4, 6, 8)

@@ -12,16 +12,11 @@ from typing import Any
 import numpy as np
 
 from separatrix.papers.pooling.first_layer import (
-    Count,
     Dimension,
-    MaybeCount,
     MaybePatterns,
-    MaybePositive,
     Run,
-    Seed,
     Setting,
     Sign,
-    Version,
     assumptions,
     equation_14,
     equation_14_failure,
@@ -31,6 +26,7 @@ from separatrix.papers.pooling.first_layer import (
     where_least,
 )
 from separatrix.theory.certificate import Check, Finding, at_least, at_most
+from separatrix.theory.parameters import Count, MaybeCount, MaybePositive, Seed, Version
 from separatrix.theory.results import result
 
 NINTH = Fraction(1, 9)

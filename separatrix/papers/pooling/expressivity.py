@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.rules import Maybe, Whole
 from separatrix.theory.certificate import Assumption, Finding, at_least, equal
+from separatrix.theory.parameters import Floats, Ints, MaybeCount
 from separatrix.theory.results import result
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 ENTRIES = 1 << 22
 """Entries of the largest array made at once."""
 LITERAL_WORK = 1 << 27
@@ -26,9 +24,9 @@ LITERAL_WORK = 1 << 27
 )
 def theorem_4_2(
     n: Annotated[int, Whole(1, 12)] = 4,
-    d: Annotated[int | None, Maybe(Whole(1))] = None,
+    d: MaybeCount = None,
     l: Annotated[int | None, Maybe(Whole(3))] = None,  # noqa: E741
-    labellings: Annotated[int | None, Maybe(Whole(1))] = None,
+    labellings: MaybeCount = None,
     seed: Annotated[int, Whole(0)] = 0,
 ) -> Finding:
     r"""Theorem 4.2 of Brutzkus & Globerson: a shattered set B of size 2^(n-1), for d = 2n and n >= 2.

@@ -16,23 +16,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.rules import Maybe, Whole
 from separatrix.theory.certificate import Assumption
+from separatrix.theory.parameters import Floats, Ints
 
 if TYPE_CHECKING:
     from separatrix.training.cell import Cell
     from separatrix.training.trajectory import Trajectory
 
 Dimension = Annotated[int, Whole(3)]
-Count = Annotated[int, Whole(1)]
-MaybeCount = Annotated[int | None, Maybe(Whole(1))]
 MaybePatterns = Annotated[int | None, Maybe(Whole(3))]
-MaybePositive = Annotated[float | None, Maybe(Real(above=0))]
-Seed = Annotated[int, Whole(0, 2**31 - 1)]
-Version = Annotated[str, Choice("corrected", "printed")]
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 Sign = Literal[1, -1]
 SCAN = tuple(10.0**power for power in range(8))
 """The r / eta_1 at which a lemma's conclusion is also tried."""

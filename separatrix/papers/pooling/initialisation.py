@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.rules import Choice, Maybe, Whole
+from separatrix.rules import Maybe, Whole
 from separatrix.tasks.pattern_detection import need_room
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import MaybeCount, Version
 from separatrix.theory.results import result
 
 MOST_PRODUCTS = 1 << 26
@@ -27,8 +28,8 @@ MOST_PRODUCTS = 1 << 26
 def lemma_5_2(
     d: Annotated[int, Whole(3, 200)] = 20,
     l: Annotated[int | None, Maybe(Whole(3))] = None,  # noqa: E741
-    k: Annotated[int | None, Maybe(Whole(1))] = None,
-    version: Annotated[str, Choice("corrected", "printed")] = "corrected",
+    k: MaybeCount = None,
+    version: Version = "corrected",
     seed: Annotated[int, Whole(0)] = 0,
 ) -> Finding:
     r"""Lemma 5.2 of Brutzkus & Globerson.

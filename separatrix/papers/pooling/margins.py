@@ -8,16 +8,14 @@ from itertools import product
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.learners.least_distance import least_distance
-from separatrix.rules import Choice, Maybe, Whole
+from separatrix.rules import Maybe, Whole
 from separatrix.tasks.pattern_detection import need_room
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Ints, Version
 from separatrix.theory.results import result
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 MOST_SOLVED = 600
 """Points of the support up to which the quadratic program is also solved numerically."""
 SOLVER_TOLERANCE = 1e-8
@@ -34,7 +32,7 @@ def proposition_6_1(
     n: Annotated[int, Whole(1, 1000)] = 4,
     d: Annotated[int, Whole(3)] = 5,
     l: Annotated[int | None, Maybe(Whole(3, 1000))] = None,  # noqa: E741
-    version: Annotated[str, Choice("corrected", "printed")] = "corrected",
+    version: Version = "corrected",
 ) -> Finding:
     r"""Proposition 6.1 of Brutzkus & Globerson, on the whole support.
 
@@ -168,7 +166,7 @@ def need_separable(gap: float) -> None:
 def section_6(
     n: Annotated[int, Whole(1, 1_000_000)] = 1000,
     d: Annotated[int, Whole(3, 1_000_000)] = 20,
-    version: Annotated[str, Choice("corrected", "printed")] = "corrected",
+    version: Version = "corrected",
 ) -> Finding:
     r"""Section 6 of Brutzkus & Globerson, the comparison of two upper bounds on the sample complexity.
 

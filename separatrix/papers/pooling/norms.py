@@ -5,16 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from separatrix.papers.pooling.first_layer import (
-    Count,
     Dimension,
-    Floats,
-    MaybeCount,
     MaybePatterns,
-    MaybePositive,
     Run,
-    Seed,
     Setting,
-    Version,
     assumptions,
     features,
     first_failing_r,
@@ -23,6 +17,7 @@ from separatrix.papers.pooling.first_layer import (
     where_least,
 )
 from separatrix.theory.certificate import Finding, at_least, at_most
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed, Version
 from separatrix.theory.results import result
 
 

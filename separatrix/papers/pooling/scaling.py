@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from separatrix.papers.pooling.first_layer import Floats, Setting, features, pattern_sets, patterns_present
+from separatrix.papers.pooling.first_layer import Setting, features, pattern_sets, patterns_present
 from separatrix.papers.pooling.margins import least_norm_separator, need_separable
 from separatrix.studies.growth import growth_law
 from separatrix.theory.certificate import Interval
+from separatrix.theory.parameters import Floats
 
 SIZES = (4, 6, 8)
 DIMENSIONS = (4, 10)

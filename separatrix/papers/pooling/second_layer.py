@@ -11,16 +11,10 @@ import numpy as np
 
 from separatrix.errors import InputError
 from separatrix.papers.pooling.first_layer import (
-    Count,
     Dimension,
-    Floats,
-    MaybeCount,
     MaybePatterns,
-    MaybePositive,
     Run,
-    Seed,
     Setting,
-    Version,
     assumptions,
     equation_14,
     features,
@@ -31,6 +25,7 @@ from separatrix.papers.pooling.margins import PROOF_CONSTANT, least_norm_separat
 from separatrix.papers.pooling.scaling import scaling_of_the_error
 from separatrix.rules import Whole
 from separatrix.theory.certificate import Assumption, Check, Finding, at_least, at_most
+from separatrix.theory.parameters import Count, Floats, MaybeCount, MaybePositive, Seed, Version
 from separatrix.theory.results import result
 
 SOLVER_TOLERANCE = 1e-6

@@ -3,101 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
+from separatrix.papers.residual.sides import ALPHA, KERNELS, by_beta, controls, every_side, only, search, side, sides_of
 from separatrix.studies.curve import Curve
-from separatrix.studies.intervals import mean_interval
 from separatrix.studies.verdicts import LOWER, Claim, Outcome, Verdict, all_of, lower
 
 if TYPE_CHECKING:
-    from separatrix.studies.curve import Point
     from separatrix.studies.result import Result
-
-KINDS = ("3resnet", "3layer", "2layer")
-KERNELS = tuple(f"{kind} ({how})" for how in ("last", "NTK") for kind in KINDS)
-ALPHA, OUTPUTS = 0.3, 15
-THRESHOLD = OUTPUTS * ALPHA**2
-"""k alpha^2 = 1.35: the error of F alone, summed over the outputs, without a factor 1/2."""
-BETAS = (1.0, 0.5, 0.3, 0.2, 0.0)
-
-GROUPS: Mapping[str, list[str]] = {
-    "networks": [f"{kind} ({part})" for part in ("all", "hidden") for kind in KINDS],
-    "kernel methods": list(KERNELS),
-}
-
-KERNEL_GROUPS: Mapping[str, list[str]] = {
-    kind: [f"{kind} ({how})" for how in ("last, SGD", "last", "NTK, SGD", "NTK", "NTK, averaged")] for kind in KINDS
-}
-
-
-def controls(part: str) -> dict[str, tuple[str, bool | None]]:
-    """The four three-layer networks by name: the kind, and whether U = V A (None: as in figure 2, whose cells they
-    share).
-    """
-    return {
-        f"ResNet, U = VA ({part})": ("3resnet", None),
-        f"ResNet, free U ({part})": ("3resnet", False),
-        f"no skip, U = VA ({part})": ("3layer", True),
-        f"no skip, free U ({part})": ("3layer", None),
-    }
-
-
-def only(curve: Curve, labels: Iterable[str]) -> Curve:
-    """The curve of these learners alone, in this order."""
-    points = {label: curve.points[label] for label in labels if label in curve.points}
-    return Curve(curve.x, curve.y, points, curve.level)
-
-
-def by_beta(result: Result) -> Curve:
-    """Error against width with the beta of the task in the place of the learner's name."""
-    betas = dict.fromkeys(float(getattr(task, "beta", 1.0)) for task in result.study.tasks)
-    found = {f"β = {beta:g}": result.curve("width", where={"beta": beta}) for beta in betas}
-    points = {name: next(iter(curve.points.values())) for name, curve in found.items() if curve.points}
-    return Curve("width", "test_error", points)
-
-
-def _side(point: Point) -> str:
-    """Whether the interval of the mean lies below the threshold, above it, or across it.
-
-    A training that diverged learned nothing: with one there is no mean below, and the others decide what is above.
-    """
-    if point.summary.high < THRESHOLD:
-        return "below"
-    ended = [value for value in point.values if math.isfinite(value)]
-    return "above" if not ended or mean_interval(ended).low > THRESHOLD else "across"
-
-
-def _sides(curve: Curve, label: str) -> dict[str, Any]:
-    """A learner's places by side, with its least mean error and, where some seeds learn and some do not, how many."""
-    points = curve.of(label)
-    best = min(points, key=lambda point: point.summary.mean)
-    sides = {name: [point.x for point in points if _side(point) == name] for name in ("below", "across", "above")}
-    return {
-        **{f"{name}_at": places for name, places in sides.items() if places},
-        "best": [best.summary.mean, best.summary.low, best.summary.high],
-        "best_at": best.x,
-        "seeds_below": {f"{p.x:g}": f"{n} of {len(p.values)}" for p in points if (n := _seeds_below(p))},
-    }
-
-
-def _seeds_below(point: Point) -> int:
-    return sum(value < THRESHOLD for value in point.values)
-
-
-def _search(result: Result) -> dict[str, Any]:
-    """How much was searched: seeds, the values tried of each hyperparameter, and what still lies on an edge."""
-    tried: dict[str, set[float]] = {}
-    for condition in result.conditions:
-        for choice in condition.choices:
-            for name, value in choice:
-                tried.setdefault(name, set()).add(value)
-    return {
-        "seeds": len({cell_seed for condition in result.conditions for cell_seed in condition.seeds}),
-        "tried": {name: sorted(values) for name, values in tried.items()},
-        "cells": len(result.records),
-        "best_on_the_edge": len(result.on_edge()),
-    }
 
 
 def _only_the_resnet(part: str) -> Callable[[Result], Verdict]:
@@ -105,7 +19,7 @@ def _only_the_resnet(part: str) -> Callable[[Result], Verdict]:
 
     def decide(result: Result) -> Verdict:
         curve = result.curve("width")
-        sides = {label: _sides(curve, label) for label in curve.points}
+        sides = every_side(curve)
         learned = [label for label, found in sides.items() if found.get("below_at")]
         across = [label for label, found in sides.items() if label != winner and found.get("across_at")]
         outcome: Outcome = "inconclusive"
@@ -116,7 +30,7 @@ def _only_the_resnet(part: str) -> Callable[[Result], Verdict]:
         elif not learned and not sides[winner].get("across_at"):
             outcome = "refuted"
         sizes = {condition.cell.train_size for condition in result.conditions}
-        return Verdict(outcome, {"N": sorted(filter(None, sizes)), "methods": sides, "search": _search(result)})
+        return Verdict(outcome, {"N": sorted(filter(None, sizes)), "methods": sides, "search": search(result)})
 
     return decide
 
@@ -172,7 +86,7 @@ def fig2(figure: str, part: str) -> tuple[Claim, ...]:
 
 def _beta_decides(result: Result) -> Verdict:
     """Learned for every beta > alpha, for none below; of beta = alpha, "about" claims neither."""
-    sides = {name: _sides(by_beta(result), name) for name in by_beta(result).points}
+    sides = {name: sides_of(by_beta(result), name) for name in by_beta(result).points}
     verdicts = {}
     for name, found in sides.items():
         beta = float(name.split("= ")[1])
@@ -219,8 +133,8 @@ def _only_at_every_size(result: Result) -> Verdict:
     evidence = {
         "below_1.35_from_N": {label: N if math.isfinite(N) else "never" for label, N in first.items()},
         "largest_N": max(point.x for points in curve.points.values() for point in points),
-        "methods": {label: _sides(curve, label) for label in curve.points},
-        "search": _search(result),
+        "methods": every_side(curve),
+        "search": search(result),
     }
     if math.isinf(own):
         return Verdict("inconclusive", evidence)
@@ -228,7 +142,7 @@ def _only_at_every_size(result: Result) -> Verdict:
 
 
 def _learned_from(curve: Curve, label: str) -> float:
-    return min((point.x for point in curve.of(label) if _side(point) == "below"), default=math.inf)
+    return min((point.x for point in curve.of(label) if side(point) == "below"), default=math.inf)
 
 
 SAMPLES = (
@@ -257,13 +171,13 @@ SAMPLES = (
 def _none_learns(result: Result) -> Verdict:
     """No learner's interval reaches below the threshold."""
     curve = result.curve("width")
-    sides = {label: _sides(curve, label) for label in curve.points}
+    sides = every_side(curve)
     outcome: Outcome = "supported"
     if any(found.get("below_at") for found in sides.values()):
         outcome = "refuted"
     elif any(found.get("across_at") for found in sides.values()):
         outcome = "inconclusive"
-    return Verdict(outcome, {"methods": sides, "search": _search(result)})
+    return Verdict(outcome, {"methods": sides, "search": search(result)})
 
 
 KERNEL_CLAIMS = (
@@ -280,8 +194,8 @@ def _against(part: str, first: str, second: str) -> Callable[[Result], Verdict]:
     def decide(result: Result) -> Verdict:
         curve = only(result.curve(), controls(part))
         found = lower(curve, f"{first} ({part})", f"{second} ({part})")
-        learned = {label: _sides(curve, label) for label in curve.points}
-        return Verdict(found.outcome, {**found.evidence, "methods": learned, "search": _search(result)})
+        learned = every_side(curve)
+        return Verdict(found.outcome, {**found.evidence, "methods": learned, "search": search(result)})
 
     return decide
 

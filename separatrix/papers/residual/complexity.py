@@ -14,16 +14,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Check, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Version
 from separatrix.theory.results import result
 from separatrix.theory.series import Series, SeriesName, by_autodiff, series
 
 Phi = Annotated[str, SeriesName()]
 CStar = Annotated[float, Real(above=0, high=1e4)]
 Epsilon = Annotated[float, Real(above=0, high=1)]
-Version = Annotated[str, Choice("corrected", "printed")]
-Seed = Annotated[int, Whole(0, 2**31 - 1)]
 DIGITS = 30
 PAPERS_C_STAR = 1e4
 """Section 4: "a sufficiently large constant (e.g., 10^4)"."""

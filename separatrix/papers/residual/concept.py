@@ -7,23 +7,14 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import (
-    CStar,
-    Epsilon,
-    Phi,
-    Seed,
-    Version,
-    as_float,
-    complexity_of,
-)
+from separatrix.papers.residual.complexity import CStar, Epsilon, Phi, as_float, complexity_of
 from separatrix.rules import Real, Whole
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Seed, Version
 from separatrix.theory.results import result
 from separatrix.theory.series import Series, series
 
-Floats = NDArray[np.float64]
 Dimension = Annotated[int, Whole(1, 1000)]
 Count = Annotated[int, Whole(1, 100)]
 SUFFICIENT_C_STAR = math.sqrt(math.e)

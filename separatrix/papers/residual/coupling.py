@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Seed
 from separatrix.papers.residual.network import ResNet, spectral, with_bias
 from separatrix.rules import Real, Whole
+from separatrix.studies.growth import growth_law
 from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
+from separatrix.theory.parameters import Floats, Positive, Seed
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
 Dimension = Annotated[int, Whole(1, 200)]
 Outputs = Annotated[int, Whole(1, 20)]
 LargestWidth = Annotated[int, Whole(512, 131_072)]
 Draws = Annotated[int, Whole(3, 100)]
-Positive = Annotated[float, Real(above=0)]
+Fall = Annotated[float, Real(0.01, 0.49)]
+"""a, for sigma_w = m^-a."""
 MARGIN = {"O": 0.04, "O~": 0.1}
 """What a fitted exponent may exceed the claimed one by: O~ hides powers of log m, worth 1/log m each here."""
 _DECADES = 5
@@ -40,24 +40,8 @@ def widths_up_to(m: int) -> list[int]:
 
 
 def exponent(at: Sequence[float], samples: Sequence[Sequence[float]]) -> Interval:
-    """The power of ``at`` that the samples grow with, and its interval (see :mod:`separatrix.studies.growth`)."""
-    from separatrix.studies.growth import growth_law
-
+    """The power of ``at`` that the samples grow with, and its interval."""
     return growth_law(list(at), [np.asarray(values) for values in samples], centre="mean").rate
-
-
-def paired_exponent(at: Sequence[float], values: Floats) -> Interval:
-    """The same for places x draws of which each draw keeps, from place to place, what is its own: a power for each
-    draw, and Student's interval over the draws.
-
-    >>> paired_exponent([1, 2, 4], np.array([[1.0, 5.0], [2.0, 10.0], [4.0, 20.0]])).mean
-    1.0
-    """
-    from separatrix.studies.intervals import mean_interval
-
-    powers = np.polyfit(np.log(at), np.log(values), 1)[0].round(12).tolist()
-    found = mean_interval(powers)
-    return Interval(found.mean, found.low, found.high)
 
 
 def grows_at_most(name: str, found: Interval, claimed: float, hidden: str = "O~") -> Check:
@@ -106,8 +90,8 @@ def lemma_c_1(
     d: Dimension = 10,
     k: Outputs = 3,
     m: LargestWidth = 16384,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
-    tau_w: Annotated[float, Real(above=0)] = 1.0,
+    a: Fall = 0.25,
+    tau_w: Positive = 1.0,
     sigma_v: Positive = 1.0,
     ratio: Annotated[float, Real(above=0, high=1)] = 0.2,
     draws: Draws = 8,
@@ -243,8 +227,8 @@ def claim_c_5(
     d: Dimension = 10,
     k: Outputs = 3,
     m: LargestWidth = 4096,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
-    tau_w: Annotated[float, Real(above=0)] = 1.0,
+    a: Fall = 0.25,
+    tau_w: Positive = 1.0,
     draws: Draws = 5,
     seed: Seed = 0,
 ) -> Finding:

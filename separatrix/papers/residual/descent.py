@@ -15,16 +15,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
-from numpy.typing import NDArray
 
 from separatrix.learners import Algorithm1, Architecture, Network, Trained
 from separatrix.learners.residual import ThreeLayerNet
 from separatrix.rules import Real, Whole, enforce, parameter
 from separatrix.tasks import HardInstance
+from separatrix.theory.parameters import Floats
 from separatrix.training import Cell, Procedure
 from separatrix.training.trajectory import Trajectory, follow_all
 
-Floats = NDArray[np.float64]
 _STOPS = 40
 
 

@@ -14,22 +14,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Phi, Seed, Version, as_float, complexity_of
+from separatrix.papers.residual.complexity import Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import GeneralFunction
-from separatrix.papers.residual.coupling import MARGIN, LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.coupling import MARGIN, Fall, LargestWidth, grows_at_most, widths_up_to
 from separatrix.papers.residual.existence import Count, Dimension, Draws, Made, odd_part, on_unit_sphere
 from separatrix.papers.residual.existence_near_start import ACCURACY, Pair
 from separatrix.papers.residual.network import ResNet, with_bias
-from separatrix.rules import Real
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Seed, Share, Version
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
 _FALLS = (1.0, 0.7, 0.5, 0.35)
 _INPUTS = 8
 
@@ -110,12 +109,12 @@ def constants_of(pair: Pair, size: float) -> tuple[float, float, float]:
 )
 def claim_c_6(
     phi: Phi = "sin",
-    alpha: Annotated[float, Real(above=0, below=1)] = 0.2,
+    alpha: Share = 0.2,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 16384,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
+    a: Fall = 0.25,
     draws: Draws = 6,
     version: Version = "corrected",
     seed: Seed = 0,
@@ -218,12 +217,12 @@ def _of_zero(d: int) -> float:
 )
 def claim_c_7(
     phi: Phi = "sin",
-    alpha: Annotated[float, Real(above=0, below=1)] = 0.1,
+    alpha: Share = 0.1,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 8192,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
+    a: Fall = 0.25,
     draws: Draws = 6,
     seed: Seed = 0,
 ) -> Finding:

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Epsilon, Phi, Seed, as_float, complexity_of
+from separatrix.papers.residual.complexity import Epsilon, Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import GeneralFunction, unit
-from separatrix.papers.residual.coupling import LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.coupling import LargestWidth, grows_at_most, widths_up_to
 from separatrix.papers.residual.indicator import Indicator, LargeCStar
 from separatrix.rules import Whole
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, at_most
+from separatrix.theory.parameters import Floats, Seed
 from separatrix.theory.results import result
 from separatrix.theory.series import Series, series
 
-Floats = NDArray[np.float64]
 Dimension = Annotated[int, Whole(1, 50)]
 Count = Annotated[int, Whole(1, 10)]
 Draws = Annotated[int, Whole(3, 50)]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Phi, Seed, Version, as_float, complexity_of
+from separatrix.papers.residual.complexity import Phi, as_float, complexity_of
 from separatrix.papers.residual.concept import unit
-from separatrix.papers.residual.coupling import MARGIN, LargestWidth, grows_at_most, paired_exponent, widths_up_to
+from separatrix.papers.residual.coupling import MARGIN, Fall, LargestWidth, grows_at_most, widths_up_to
 from separatrix.papers.residual.existence import (
     Count,
     Dimension,
@@ -24,12 +23,11 @@ from separatrix.papers.residual.existence import (
     on_unit_sphere,
 )
 from separatrix.papers.residual.network import with_bias
-from separatrix.rules import Real
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, at_least, at_most, equal
+from separatrix.theory.parameters import Floats, Positive, Seed, Share, Version
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
-Alpha = Annotated[float, Real(above=0, below=1)]
 ACCURACY = 0.01
 """Of h, well below what a finite m leaves."""
 
@@ -97,7 +95,7 @@ def tilde(alpha: float, k: int, F: float, G: float) -> float:
 )
 def lemma_c_2(
     phi: Phi = "sin",
-    alpha: Alpha = 0.3,
+    alpha: Share = 0.3,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 2,
@@ -175,13 +173,13 @@ def _printed_tau_v(alpha: float, k: int, size: float, needed: float) -> dict[str
 )
 def lemma_c_3(
     phi: Phi = "sin",
-    alpha: Alpha = 0.3,
+    alpha: Share = 0.3,
     d: Dimension = 5,
     k: Count = 2,
     p: Count = 1,
     m: LargestWidth = 16384,
-    a: Annotated[float, Real(0.01, 0.49)] = 0.25,
-    tau_w: Annotated[float, Real(above=0)] = 1.0,
+    a: Fall = 0.25,
+    tau_w: Positive = 1.0,
     draws: Draws = 20,
     version: Version = "corrected",
     seed: Seed = 0,

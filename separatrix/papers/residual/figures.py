@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from separatrix.learners import SGD, KernelRidge, Learner, LinearPart, ReLUNet, Trained
 from separatrix.learners.kernels import EmpiricalNTK
-from separatrix.papers.residual import claims, minimal_norm
-from separatrix.papers.residual.claims import BETAS, KINDS, THRESHOLD
+from separatrix.papers.residual import claims, minimal_norm, sides
+from separatrix.papers.residual.sides import BETAS, KINDS, THRESHOLD
 from separatrix.studies.figures import Figure, Scale
 from separatrix.studies.grid import Grid, decimal_grid
 from separatrix.studies.study import Study
@@ -121,7 +121,7 @@ def _controls(scale: Scale) -> Study:
     learners = {
         name: [trained(scale, kind, FIXED_WIDTH, part, bottleneck)]
         for part in ("all", "hidden")
-        for name, (kind, bottleneck) in claims.controls(part).items()
+        for name, (kind, bottleneck) in sides.controls(part).items()
     }
     return compare("residual/controls", scale, learners, (500, 1000))
 
@@ -153,7 +153,7 @@ _THRESHOLD_LINE: dict[str, Any] = {"reference": THRESHOLD, "reference_label": "k
 
 def _by_beta(title: str) -> Callable[[Result], alt.TopLevelMixin]:
     def draw(result: Result) -> alt.TopLevelMixin:
-        curve = claims.by_beta(result)
+        curve = sides.by_beta(result)
         return curve.plot(title=title, x_title="width m", y_title=AXIS, log_y=True, **_THRESHOLD_LINE)
 
     return draw
@@ -168,7 +168,7 @@ def _in_groups(
         from separatrix.studies.charts import panels
 
         whole = result.curve(x)
-        curves = {name: claims.only(whole, labels) for name, labels in groups.items()}
+        curves = {name: sides.only(whole, labels) for name, labels in groups.items()}
         options: dict[str, Any] = {"x_title": x_title, "y_title": AXIS, "log_y": True, "every_seed": True}
         return panels(curves, title=title, width=400, height=340, **options, **_THRESHOLD_LINE)
 
@@ -224,7 +224,7 @@ FIGURES = (
         id="residual/samples",
         statement=f"Test error against the number of samples at width {FIXED_WIDTH}, every method and every seed",
         study=_samples,
-        draw=_in_groups(f"H = F + 0.3 G(F): test error against samples, width {FIXED_WIDTH}", claims.GROUPS),
+        draw=_in_groups(f"H = F + 0.3 G(F): test error against samples, width {FIXED_WIDTH}", sides.GROUPS),
         claims=claims.SAMPLES,
         notes=_SEARCHED,
     ),
@@ -235,7 +235,7 @@ FIGURES = (
         study=_controls,
         draw=_in_groups(
             f"Skip or bottleneck? Three layers of width {FIXED_WIDTH}",
-            {f"{part} layers trained": list(claims.controls(part)) for part in ("all", "hidden")},
+            {f"{part} layers trained": list(sides.controls(part)) for part in ("all", "hidden")},
         ),
         claims=claims.CONTROLS,
         notes=_SEARCHED,
@@ -246,7 +246,7 @@ FIGURES = (
         "with the tangent kernel averaged over them, N = 500",
         study=_kernels,
         draw=_in_groups(
-            "Kernel methods, trained and solved, N = 500", claims.KERNEL_GROUPS, x="width", x_title="width m"
+            "Kernel methods, trained and solved, N = 500", sides.KERNEL_GROUPS, x="width", x_title="width m"
         ),
         claims=claims.KERNEL_CLAIMS,
         x="width",

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from separatrix.errors import InputError
-from separatrix.papers.residual.complexity import CStar, Seed, as_float, complexity_of
-from separatrix.papers.residual.coupling import MARGIN, paired_exponent
-from separatrix.rules import Maybe, Real, Whole
+from separatrix.papers.residual.complexity import CStar, as_float, complexity_of
+from separatrix.papers.residual.coupling import MARGIN
+from separatrix.rules import Real, Whole
+from separatrix.studies.growth import paired_exponent
 from separatrix.theory.certificate import Assumption, Finding, Interval, at_least, at_most
+from separatrix.theory.parameters import MaybePositive, Positive, Seed
 from separatrix.theory.results import result
 from separatrix.theory.series import series
 
 if TYPE_CHECKING:
     from separatrix.papers.residual.descent import Risks
 
-Positive = Annotated[float, Real(above=0)]
 FALL = 0.83
 """Each alpha over the one before."""
 ALPHAS = 4
@@ -162,7 +163,7 @@ def theorem_1(
     a: Annotated[float, Real(0, 1)] = 0.25,
     sigma_v: Positive = 1.0,
     C_star: CStar = 1.0,
-    delta: Annotated[float | None, Maybe(Real(above=0))] = None,
+    delta: MaybePositive = None,
     eta: Positive = 0.05,
     steps: Annotated[int, Whole(50, 20_000)] = 500,
     runs: Annotated[int, Whole(2, 50)] = 6,

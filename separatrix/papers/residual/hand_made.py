@@ -26,15 +26,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.rules import Choice, Maybe, Real, Whole
+from separatrix.rules import Maybe, Real, Whole
 from separatrix.theory.certificate import Finding, at_least, at_most
+from separatrix.theory.parameters import Floats, Ints, Seed, Version
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 DEGREE = 6
 SIGNS: Ints = np.array(list(itertools.product((1, -1), repeat=DEGREE)), dtype=np.int64)
 """Every g in {+-1}^6: the directions of the 64 neurons, and the patterns of the six bits."""
@@ -222,8 +220,8 @@ def section_8_2(
     d: Annotated[int, Whole(DEGREE, 100_000)] = 40,
     m: Annotated[int, Whole(LEAST_M, 200_000)] = 200,
     epsilon: Annotated[float | None, Maybe(Real(0, 1))] = None,
-    version: Annotated[str, Choice("corrected", "printed")] = "corrected",
-    seed: Annotated[int, Whole(0, 2**31 - 1)] = 0,
+    version: Version = "corrected",
+    seed: Seed = 0,
 ) -> Finding:
     r"""Section 8.2 of Allen-Zhu & Li: F(W; x) = a^T relu(W x), y = d^3 x_{i_1} ... x_{i_6}, x in {+-1/sqrt d}^d.
 

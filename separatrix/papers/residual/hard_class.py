@@ -15,19 +15,14 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from separatrix.errors import InputError
-from separatrix.theory.krawtchouk import krawtchouk_values
-from separatrix.theory.walsh import fourier_coefficients
+from separatrix.theory.parameters import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 MOST_TARGETS = 2_000_000
 MOST_ENTRIES = 400_000_000
 """Coefficients of the functions at all sets of size k that are looked at."""
@@ -137,174 +132,6 @@ class _Projection:
         return np.asarray(coefficients @ self.basis)
 
 
-# Kernels ----------------------------------------------------------------------------------------------------------
-
-
-def _gaussian(rho: Any, h: Any) -> Any:
-    """exp(-||x - y||^2 / h) for unit vectors."""
-    import mpmath
-
-    return mpmath.exp(-2 * (1 - rho) / h)
-
-
-def _arc_cosine(rho: Any, h: Any) -> Any:
-    """Degree 1: (sqrt(1 - rho^2) + rho (pi - arccos rho)) / pi."""
-    import mpmath
-
-    return (mpmath.sqrt(1 - rho**2) + rho * (mpmath.pi - mpmath.acos(rho))) / mpmath.pi
-
-
-def _ntk(rho: Any, h: Any) -> Any:
-    """Two-layer ReLU network without biases: arc-cosine of degree 1 plus rho times that of degree 0."""
-    import mpmath
-
-    return _arc_cosine(rho, h) + rho * (1 - mpmath.acos(rho) / mpmath.pi)
-
-
-def _arcsin(rho: Any, h: Any) -> Any:
-    import mpmath
-
-    return mpmath.asin(rho)
-
-
-def _linear(rho: Any, h: Any) -> Any:
-    return rho
-
-
-DOT_PRODUCT: Mapping[str, Callable[[Any, Any], Any]] = {
-    "gaussian": _gaussian,
-    "arc-cosine": _arc_cosine,
-    "ntk": _ntk,
-    "arcsin": _arcsin,
-    "linear": _linear,
-}
-KERNELS = (*DOT_PRODUCT, "random")
-
-
-def eigenvalues(kernel: str, d: int, h: float = 1.0) -> list[Any]:
-    """lambda_s, s = 0..d: K(x, y) = sum_S lambda_|S| chi_S(x) chi_S(y) on the cube, in mpmath.
-
-    lambda_s = E_z chi_S(z) kappa(sum z / d), a Krawtchouk sum, with enough digits for its cancellation.
-    """
-    import mpmath
-
-    with mpmath.workprec(3 * d + 80):
-        values = [DOT_PRODUCT[kernel](mpmath.mpf(d - 2 * m) / d, mpmath.mpf(h)) for m in range(d + 1)]
-        scale = mpmath.mpf(2) ** d
-        return [sum(K * v for K, v in zip(krawtchouk_values(s, d), values, strict=True)) / scale for s in range(d + 1)]
-
-
-def characters(z: Ints, sets: Ints) -> Floats:
-    """chi_S(z_n) for each row S of ``sets`` and each row of z, sets x points."""
-    return np.asarray(z.T[sets].prod(axis=1), dtype=np.float64)
-
-
-class DotProductSpan(Span):
-    """K(., x_n) for a kernel of the inner product of unit vectors, at the distinct ones of the samples z (N x d)."""
-
-    def __init__(self, kernel: str, z: Ints, d1: int, h: float = 1.0):
-        import mpmath
-
-        self.z = np.unique(z, axis=0)
-        self.d1, self.distinct = d1, len(self.z)
-        d = z.shape[1]
-        spectrum = eigenvalues(kernel, d, h)
-        with mpmath.workprec(3 * d + 80):
-            self._by_distance = np.array(
-                [float(sum(v**2 * level_sum(s, m, d) for s, v in enumerate(spectrum))) for m in range(d + 1)]
-            )
-        self._lambda = np.array([float(value) for value in spectrum])
-
-    def whole(self) -> Functions:
-        distances = (self.z.shape[1] - self.z @ self.z.T) // 2
-        return Functions(
-            self._by_distance[distances], lambda sets: self._lambda[sets.shape[1]] * characters(self.z, sets)
-        )
-
-    def level(self, k: int) -> Functions:
-        """chi_S(x_n): integers, the same for every such kernel. x and -x, equal up to sign at level k, count once."""
-        signal = self.z[:, : self.d1]
-        z = np.unique(signal * signal[:, :1], axis=0)
-        sums = np.array([level_sum(k, m, self.d1) for m in range(self.d1 + 1)], dtype=np.float64)
-        return Functions(sums[(self.d1 - z @ z.T) // 2], lambda sets: characters(z, sets))
-
-
-class RandomSpan(Span):
-    """K(., x_n) of the Mercer kernel sum_S mu_S chi_S(x) chi_S(y), mu_S exponential: S of sizes 0, 1 and k."""
-
-    def __init__(self, z: Ints, d1: int, k: int, generator: np.random.Generator):
-        self.z = np.unique(z, axis=0)
-        self.d1, self.k, self.distinct = d1, k, len(self.z)
-        self._constant = float(generator.exponential())
-        self._single: Floats = np.asarray(generator.exponential(size=z.shape[1]))
-        check_size(d1, k, self.distinct)
-        self._mu: Floats = np.asarray(generator.exponential(size=math.comb(d1, k)))
-
-    def _at(self, sets: Ints) -> Floats:
-        weights = self._single[sets[:, 0]] if sets.shape[1] == 1 else self._mu[ranks(sets, self.d1)]
-        return weights[:, None] * characters(self.z, sets)
-
-    def level(self, k: int) -> Functions:
-        gram = np.zeros((self.distinct, self.distinct))
-        for sets in subsets(self.d1, k):
-            rows = self._at(sets)
-            gram += rows.T @ rows
-        return Functions(gram, self._at)
-
-    def whole(self) -> Functions:
-        singles = self._single * self.z
-        return Functions(self._constant**2 + singles @ singles.T + self.level(self.k).gram, self._at)
-
-
-class TabulatedSpan(Span):
-    """Any functions by their values (2^d x N) in the order of :mod:`separatrix.theory.walsh`."""
-
-    def __init__(self, values: Floats, d1: int):
-        self.d1 = d1
-        self.distinct = len(np.unique(values, axis=1).T)
-        self._coefficients = np.column_stack([fourier_coefficients(column) for column in values.T])
-
-    def _at(self, sets: Ints) -> Floats:
-        return self._coefficients[(1 << sets).sum(axis=1)]
-
-    def whole(self) -> Functions:
-        return Functions(self._coefficients.T @ self._coefficients, self._at)
-
-    def level(self, k: int) -> Functions:
-        rows = np.concatenate([self._at(sets) for sets in subsets(self.d1, k)])
-        return Functions(rows.T @ rows, self._at)
-
-
-class ParitySpan(Span):
-    """All chi_i of d1 coordinates and then chi_S in order, ``count`` in all."""
-
-    def __init__(self, d1: int, k: int, count: int):
-        self.d1 = d1
-        singles = [(i,) for i in range(min(d1, count))]
-        sets = (tuple(row) for chunk in subsets(d1, k) for row in chunk.tolist())
-        self._sets = singles + [own for own, _ in zip(sets, range(count - len(singles)), strict=False)]
-        self.distinct = len(self._sets)
-
-    def _coefficients(self, places: dict[tuple[int, ...], int], width: int, sets: Ints) -> Floats:
-        found = np.zeros((len(sets), width))
-        for row, own in enumerate(map(tuple, sets.tolist())):
-            if own in places:
-                found[row, places[own]] = 1
-        return found
-
-    def _functions(self, sets: list[tuple[int, ...]]) -> Functions:
-        places = {own: place for place, own in enumerate(sets)}
-        width = max(1, len(sets))
-        gram = np.eye(width) if sets else np.zeros((1, 1))
-        return Functions(gram, lambda rows: self._coefficients(places, width, rows))
-
-    def whole(self) -> Functions:
-        return self._functions(self._sets)
-
-    def level(self, k: int) -> Functions:
-        return self._functions([own for own in self._sets if len(own) == k])
-
-
 def ranks(sets: Ints, d1: int) -> Ints:
     """The place of each k-subset among all of them, in the order of :func:`subsets`.
 
@@ -315,8 +142,3 @@ def ranks(sets: Ints, d1: int) -> Ints:
     combinations = np.array([[math.comb(n, r) for r in range(k + 1)] for n in range(d1)], dtype=np.int64)
     behind = sum(combinations[d1 - 1 - sets[:, j], k - j] for j in range(k))
     return np.asarray(math.comb(d1, k) - 1 - behind, dtype=np.int64)
-
-
-def level_sum(s: int, m: int, d: int) -> int:
-    """sum over |S| = s of chi_S(z) for a z with m entries -1."""
-    return sum((-1) ** j * math.comb(m, j) * math.comb(d - m, s - j) for j in range(max(0, s - d + m), min(s, m) + 1))

@@ -14,18 +14,15 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from separatrix.papers.residual.complexity import Seed
-from separatrix.rules import Real, Whole
+from separatrix.rules import Whole
 from separatrix.theory.certificate import Finding, equal
+from separatrix.theory.parameters import Floats, Positive, Seed
 from separatrix.theory.results import result
 
-Floats = NDArray[np.float64]
 Dimension = Annotated[int, Whole(1, 1000)]
 Outputs = Annotated[int, Whole(1, 100)]
 Width = Annotated[int, Whole(1, 200_000)]
-Positive = Annotated[float, Real(above=0)]
 
 
 def with_bias(x: Floats) -> Floats:

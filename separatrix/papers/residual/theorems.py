@@ -9,10 +9,12 @@ from separatrix.papers.residual.error_term import claim_c_6, claim_c_7
 from separatrix.papers.residual.existence import lemma_e_1
 from separatrix.papers.residual.existence_near_start import lemma_c_2, lemma_c_3
 from separatrix.papers.residual.guarantee import theorem_1
+from separatrix.papers.residual.half_space import claim_e_3
 from separatrix.papers.residual.hand_made import section_8_2
-from separatrix.papers.residual.indicator import claim_e_3, claim_e_4, lemma_e_2
-from separatrix.papers.residual.lower_bounds import lemma_d_1, lemma_d_2, theorem_2, theorem_3
+from separatrix.papers.residual.indicator import claim_e_4, lemma_e_2
+from separatrix.papers.residual.lower_bounds import theorem_2, theorem_3
 from separatrix.papers.residual.network import fact_c_4
+from separatrix.papers.residual.rank_argument import lemma_d_1, lemma_d_2
 
 __all__ = [
     "claim_c_5",
