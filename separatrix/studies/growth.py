@@ -127,8 +127,9 @@ def compare_laws(
     """The power law against the exponential one: which leaves the smaller residuals, in how many resamples of seeds.
 
     ``limits`` gives the budget that was not enough at places where the cost was not reached: a law has a residual
-    there as far as it stays below, and none above. Decided where it is 95%, from four places on: measured ones, and
-    those whose limit one of the laws of the measured ones stays below (a limit that both pass says nothing).
+    there as far as it stays below, and none above. Decided where it is 95%, from four places on, of which three are
+    measured: the others are those whose limit one of the laws of the measured ones stays below (a limit that both pass
+    says nothing).
 
     >>> compare_laws([1, 2, 3, 4, 5], [[2.0**k] for k in range(1, 6)]).preferred
     'exponential'
@@ -148,7 +149,7 @@ def compare_laws(
     share = float(np.mean(left_over("exponential") < left_over("power")))
     better: Kind = "exponential" if share > 0.5 else "power"
     share = max(share, 1 - share)
-    decided = len(places) + len(known) >= 4 and share >= _DECISIVE
+    decided = len(places) >= 3 and len(places) + len(known) >= 4 and share >= _DECISIVE
     return Comparison(power, exponential, better if decided else None, share)
 
 

@@ -94,8 +94,8 @@ def _beats_even_the_luckiest(result: Result) -> Verdict:
 EXPONENTIAL = (
     f"the cost is where the error on the uniform component comes down to {REACHED}; by seed, at each k, the medians "
     "fitted by a e^(b k) and a k^b, where a place that was not reached counts as at least the largest that was tried: "
-    "supported if the stated law leaves the smaller residuals in 95% of the resamples of seeds and four places or more "
-    "say something (see compare_laws), refuted the other way round"
+    "supported if the stated law leaves the smaller residuals in 95% of the resamples of seeds and four places or "
+    "more, three of them reached, say something (see compare_laws), refuted the other way round"
 )
 
 SAMPLES = (

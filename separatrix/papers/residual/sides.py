@@ -19,6 +19,8 @@ KERNELS = tuple(f"{kind} ({how})" for how in ("last", "NTK") for kind in KINDS)
 ALPHA, OUTPUTS = 0.3, 15
 THRESHOLD = OUTPUTS * ALPHA**2
 """k alpha^2 = 1.35: the error of F alone, summed over the outputs, without a factor 1/2."""
+LEARNED = 0.99 * THRESHOLD
+"""Below it something of G is learned: the function 0 has an error of just k alpha^2 where beta is 0."""
 BETAS = (1.0, 0.5, 0.3, 0.2, 0.0)
 
 GROUPS: Mapping[str, list[str]] = {
@@ -58,14 +60,14 @@ def by_beta(result: Result) -> Curve:
 
 
 def side(point: Point) -> str:
-    """Whether the interval of the mean lies below the threshold, above it, or across it.
+    """Whether the interval of the mean lies below :data:`LEARNED`, above it, or across it.
 
     A training that diverged learned nothing: with one there is no mean below, and the others decide what is above.
     """
-    if point.summary.high < THRESHOLD:
+    if point.summary.high < LEARNED:
         return "below"
     ended = [value for value in point.values if math.isfinite(value)]
-    return "above" if not ended or mean_interval(ended).low > THRESHOLD else "across"
+    return "above" if not ended or mean_interval(ended).low > LEARNED else "across"
 
 
 def sides_of(curve: Curve, label: str) -> dict[str, Any]:
@@ -87,7 +89,7 @@ def every_side(curve: Curve) -> dict[str, dict[str, Any]]:
 
 
 def _seeds_below(point: Point) -> int:
-    return sum(value < THRESHOLD for value in point.values)
+    return sum(value < LEARNED for value in point.values)
 
 
 def search(result: Result) -> dict[str, Any]:
