@@ -39,6 +39,7 @@ reference: $(STAMP) ## Write docs/reference.md from the code
 bench: $(STAMP) ## Against plain PyTorch (install torch first; see bench/README.md)
 	$(BIN)/python bench/fig3a.py --out bench/results/fig3a.json
 	$(BIN)/python bench/fig2a.py --out bench/results/fig2a.json
+	$(BIN)/python bench/sequences.py --out bench/results/sequences.json
 	$(BIN)/python bench/convolutions.py --out bench/results/convolutions.json
 
 clean: ## Remove the environment and the demo's store
