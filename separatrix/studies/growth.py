@@ -146,7 +146,9 @@ def compare_laws(
     def left_over(kind: Kind) -> np.ndarray:
         return _left_over(_abscissa(places, kind), drawn, _abscissa([*known], kind), np.array([*known.values()]))
 
-    share = float(np.mean(left_over("exponential") < left_over("power")))
+    exponential_left, power_left = left_over("exponential"), left_over("power")
+    alike = np.isclose(exponential_left, power_left, rtol=1e-6, atol=1e-9)
+    share = float(np.mean(np.where(alike, 0.5, exponential_left < power_left)))
     better: Kind = "exponential" if share > 0.5 else "power"
     share = max(share, 1 - share)
     decided = len(places) >= 3 and len(places) + len(known) >= 4 and share >= _DECISIVE

@@ -13,7 +13,7 @@ from separatrix import papers
 from separatrix.learners import PairedFCN
 from separatrix.learners.losses import LOSSES
 from separatrix.papers.parity import claims, pictures
-from separatrix.papers.parity.costs import NETWORK, RANDOM_FEATURES, UNIFORM, Costs
+from separatrix.papers.parity.costs import FIXED_N, NETWORK, RANDOM_FEATURES, UNIFORM, Costs
 from separatrix.studies.curve import Curve, Point
 from separatrix.studies.figures import JointFigure
 from separatrix.studies.intervals import mean_interval
@@ -119,11 +119,12 @@ def test_costs_of_several_studies_are_compared():
     """As in study-features, where networks and features have studies of their own, and another one for each k."""
     found = {
         f"{label} {k}": made({k: {label: needing(need(k))}})
-        for label, need in ((NETWORK, POWER), (RANDOM_FEATURES, EXPONENTIAL))
+        for label, need in ((NETWORK, POWER), (RANDOM_FEATURES, EXPONENTIAL), (FIXED_N, lambda k: 1))
         for k in (1, 3, 5, 7)
     }
     assert verdict("features-exponential", found).outcome == "supported"
-    assert verdict("neurons-fewer-than-features", found).outcome == "supported"
+    assert verdict("features-exponential-at-one-n", found).outcome == "inconclusive"
+    assert verdict("neurons-fewer-than-features", found).outcome == "supported"  # not against those of another n
     assert pictures.size_and_cost(found, ("N", "q"), "", "").to_dict()["vconcat"]
 
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from separatrix.papers.parity.costs import (
+    FIXED_N,
     NETWORK,
     RANDOM_FEATURES,
     REACHED,
@@ -157,8 +158,14 @@ FEATURES = (
     Claim(
         "parity/features-exponential",
         "Theorem 1: the dimension N of an embedding that makes parities linear grows exponentially in k",
-        f"{RANDOM_FEATURES} fitted to the population, n = 2k: {EXPONENTIAL}",
+        f"{RANDOM_FEATURES} fitted to the population, n = 2k (the number of points grows as 4^k): {EXPONENTIAL}",
         grows(("N", "q"), RANDOM_FEATURES, "exponential"),
+    ),
+    Claim(
+        "parity/features-exponential-at-one-n",
+        "The dimension grows exponentially in k, and not only with the number of points",
+        f"the same at one n for every k: {EXPONENTIAL}",
+        grows(("N", "q"), FIXED_N, "exponential"),
     ),
     Claim(
         "parity/neurons-fewer-than-features",

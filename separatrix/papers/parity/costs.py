@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     """Of one study, or of several by name."""
 
 NETWORK, RANDOM_FEATURES = "network", "random ReLU features"
+FIXED_N = f"{RANDOM_FEATURES}, one n for every k"
 UNIFORM = "test_error.uniform"
 REACHED = 0.1
 """The error on the uniform component at which the parity counts as found: below any linear classifier's of the bits."""
@@ -27,6 +28,11 @@ REACHED = 0.1
 
 def is_linear(label: str) -> bool:
     return not label.startswith(NETWORK)
+
+
+def is_rival(label: str) -> bool:
+    """A linear method on the task that the network of the same k has."""
+    return is_linear(label) and label != FIXED_N
 
 
 def curves_by_k(results: Results, axis: str | Sequence[str]) -> dict[int, Curve]:
@@ -53,7 +59,7 @@ class Costs:
 
     def best_linear(self) -> tuple[dict[float, list[float]], dict[float, float]]:
         """The least cost of any linear method, by seed."""
-        linear = [label for label in self.by_label if is_linear(label)]
+        linear = [label for label in self.by_label if is_rival(label)]
         found = {
             k: [min(values) for values in zip(*(self.by_label[label][k] for label in linear), strict=True)]
             for k in self.by_label[linear[0]]

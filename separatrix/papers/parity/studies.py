@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from separatrix.learners import FCN, Adam, GradientDescent, PairedFCN, Trained, TwoPhase, kernels
 from separatrix.papers.parity import claims
-from separatrix.papers.parity.costs import NETWORK, RANDOM_FEATURES
+from separatrix.papers.parity.costs import FIXED_N, NETWORK, RANDOM_FEATURES
 from separatrix.studies.figures import Scale
 from separatrix.studies.grid import Grid
 from separatrix.studies.study import Study
@@ -128,29 +128,29 @@ def uniform(scale: Scale) -> Study:
 def features(scale: Scale) -> dict[str, Study]:
     """n = 2k, the least at which Theorem 1's bound is 2^(k/3). Random features are fitted to the population itself, so
     that nothing but their number stands in the way (2^n of them fit any labels), with a ridge that steadies the
-    arithmetic and no more; networks are trained on a sample.
+    arithmetic and no more; networks are trained on a sample. With n = 2k the number of points grows with k as well, so
+    random features are also tried at one n for every k.
     """
     paper = scale == "paper"
     widths = [2**i for i in range(1, 7)] if paper else (2, 8, 32)
     shared: dict[str, Any] = {"seeds": 5 if paper else 3, "name": f"parity/study-features ({scale})"}
-    studies: dict[str, Study] = {}
-    for k in KS:
-        task = d_a(2 * k, k)
-        points = 2 ** (2 * k)
+    grid = {"bias": Grid((2.0, 6.0) if paper else (3.0,))}
+
+    def fitted(label: str, n: int, k: int) -> Study:
+        points = 2**n
         counts = [2**i for i in range(1, 14 if paper else 12) if 2**i < points]
         if counts[-1] == points // 2:
-            counts.append(3 * points // 4)
-        studies[f"k = {k}, {RANDOM_FEATURES}"] = Study(
-            task=task,
-            learners={RANDOM_FEATURES: [kernels.KernelRidge(kernels.RandomReLU(N), 1e-8) for N in counts]},
-            train_size=None,
-            tune={"bias": Grid((2.0, 6.0) if paper else (3.0,))},
-            tune_seeds=2 if paper else None,
-            procedure=Procedure(evaluation="population"),
-            **shared,
-        )
+            counts += [3 * points // 4, *([points] if points <= 2**12 else [])]
+        learners = {label: [kernels.KernelRidge(kernels.RandomReLU(N), 1e-8) for N in counts]}
+        exact = Procedure(evaluation="population")
+        return Study(d_a(n, k), learners, None, tune=grid, tune_seeds=2 if paper else None, procedure=exact, **shared)
+
+    studies: dict[str, Study] = {}
+    for k in KS:
+        studies[f"k = {k}, {RANDOM_FEATURES}"] = fitted(RANDOM_FEATURES, 2 * k, k)
+        studies[f"k = {k}, {FIXED_N}"] = fitted(FIXED_N, 12 if paper else 10, k)
         studies[f"k = {k}, {NETWORK}"] = Study(
-            task=task,
+            task=d_a(2 * k, k),
             learners={NETWORK: [network(width) for width in widths]},
             train_size=16_384 if paper else 4096,
             tune=_network_grids(scale) | {"weight_decay": Grid((1e-2, 1e-1), extensions=1) if paper else Grid((1e-2,))},
