@@ -6,13 +6,13 @@ import json
 import os
 import platform
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from separatrix.errors import InputError
@@ -27,6 +27,8 @@ from separatrix.theory.certificate import plain
 if TYPE_CHECKING:
     import altair as alt
 
+FORMAT = 2
+"""Of a summary; raised when its shape changes."""
 Scale = Literal["quick", "paper"]
 SCALES: tuple[Scale, ...] = ("quick", "paper")
 Names = str | Sequence[str]
@@ -178,6 +180,7 @@ def reproduce(
     made = {
         "seconds": time.perf_counter() - start,
         "store": str(store.folder),
+        "format": FORMAT,
         "made": _made(),
         "figure_files": [str(path) for path in files],
     }
@@ -252,6 +255,12 @@ def shortened(names: Sequence[str], most: int = 4) -> str:
 
 
 def summaries(store: Store) -> list[dict[str, Any]]:
-    """The summaries of the figures that a store holds."""
-    folder: Path = store.folder / "figures"
-    return [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    """The summaries of the figures that a store holds, without those of another shape."""
+    found = []
+    for path in sorted((store.folder / "figures").glob("*.json")):
+        summary = json.loads(path.read_text())
+        if summary.get("format") == FORMAT:
+            found.append(summary)
+        else:
+            warnings.warn(f"{path.name} is of another version and left out; reproduce its figure again", stacklevel=2)
+    return found

@@ -140,7 +140,7 @@ def features(scale: Scale) -> dict[str, Study]:
         points = 2**n
         counts = [2**i for i in range(1, 14 if paper else 12) if 2**i < points]
         if counts[-1] == points // 2:
-            counts += [3 * points // 4, *([points] if points <= 2**12 else [])]
+            counts += [3 * points // 4, *([points] if points <= 2**10 else [])]
         learners = {label: [kernels.KernelRidge(kernels.RandomReLU(N), 1e-8) for N in counts]}
         exact = Procedure(evaluation="population")
         return Study(d_a(n, k), learners, None, tune=grid, tune_seeds=2 if paper else None, procedure=exact, **shared)
