@@ -171,8 +171,8 @@ def lemma_e_1(
         measured["row_norm_times_m_needed"], bound["row_norm_times_m_needed"] = NEEDED_BY_ONE, 2
         checks.append(at_most("m ||W*||_{2,inf} of any W*, phi = 1, k = p = 1, eps = 1/10", NEEDED_BY_ONE, 2))
         notes.append(
-            "k = p = 1, phi = 1, w2 = (0, 1), x = 0: G is at most the largest row times the sum of |a_j| over half the j, "
-            "m/sqrt(2 pi) in the mean, and must be at least 1 - eps; the print allows rows of C_eps/m = 2/m"
+            "k = p = 1, phi = 1, w2 = (0, 1), x = 0: G is at most the largest row times the |a_j| of half the j, "
+            "m/sqrt(2 pi) together, and must be at least 1 - eps; the print allows rows of C_eps/m = 2/m"
         )
     premise = Assumption("eps < 1/(p C_s): with C* = 1, as a constant is hidden", epsilon, *_small(used, p, epsilon))
     return Finding(measured, bound, checks, "scaling", [premise, large_C_star(C_star, needed)], notes=notes)
