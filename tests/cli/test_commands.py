@@ -53,6 +53,7 @@ def test_certify(capsys):
         "slack": "number",
         "status": "str",
         "vacuous": "NoneType",
+        "unchecked": "NoneType",
         "method": "str",
         "notes": [],
         "seconds": "number",
