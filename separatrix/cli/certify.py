@@ -23,7 +23,9 @@ _LARGEST_EXPONENT = 5000
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; numbers may be written as 1/2."
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 unless the statement holds or is vacuous.")
+@click.option(
+    "--strict", is_flag=True, help="Exit with 1 unless the statement holds, is vacuous or was only evaluated."
+)
 @click.option(
     "--store", metavar="DIR", help="Also keep the certificate in this store, for the report (in certificates/)."
 )
@@ -36,7 +38,8 @@ def command(
 
     Every parameter has a default, so that PAPER/RESULT alone shows something true. The status is one of
     holds, violated, vacuous (true, but it says nothing), outside (an assumption fails, so that the
-    statement claims nothing) and undecided (an estimate's interval contains the bound).
+    statement claims nothing) and undecided (an estimate's interval contains the bound, or the bound was
+    only evaluated, at a size that is not run).
     """
     from separatrix import papers
     from separatrix.theory.certificate import STATUSES
@@ -87,7 +90,8 @@ def show(document: Mapping[str, Any], meaning: str, given: set[str]) -> None:
     out.print(text(document["claim"], "bold"))
     out.print(text(document["statement"]))
     line = worded(document["status"])
-    line.append(f": {document['vacuous'] or meaning}", style="")
+    reasons = {"vacuous": document["vacuous"], "undecided": document["unchecked"]}
+    line.append(f": {reasons.get(document['status']) or meaning}", style="")
     out.print()
     out.print(line)
     listed = ", ".join(f"{name}={number(value)}" for name, value in document["params"].items() if value is not None)
@@ -102,7 +106,10 @@ def show(document: Mapping[str, Any], meaning: str, given: set[str]) -> None:
     if document["checks"]:
         rows = [[c["name"], c["relation"], number(c["slack"]), _held(c["holds"])] for c in document["checks"]]
         out.print(table(["check", "is", "slack", ""], rows, right=["slack"]))
-    for note in document["notes"]:
+    notes = list(document["notes"])
+    if document["unchecked"] and document["status"] != "undecided":
+        notes.append(document["unchecked"])
+    for note in notes:
         out.print(text(f"note: {note}", "dim"))
     out.print(text(f"method: {document['method']}; {document['seconds']:.2g} s", "dim"))
 

@@ -29,7 +29,7 @@ STATUSES: Mapping[Status, str] = {
     "violated": "the assumptions hold and the statement does not",
     "vacuous": "true, but it says nothing at these parameters",
     "outside": "an assumption fails, so the statement claims nothing here",
-    "undecided": "the estimate's interval contains the bound",
+    "undecided": "an estimate's interval contains the bound",
 }
 
 
@@ -106,11 +106,18 @@ def equal(name: str, left: Number | Interval, right: Number, tolerance: float = 
     return Check(name, left, "==", right, tolerance)
 
 
+def not_run(sizes: str, method: str) -> str:
+    """Why a theorem about training was only evaluated: ``sizes`` are too large, or ``method`` is ``closed-form``."""
+    why = f"{sizes} are too large" if method == "auto" else f"method is {method}"
+    return f"only the bound is evaluated; nothing was run, as {why}"
+
+
 @dataclass(frozen=True)
 class Finding:
     """What a theorem's function computed.
 
-    ``vacuous`` says why the statement is empty at these parameters (None where it is not).
+    ``vacuous`` says why the statement is empty at these parameters (None where it is not), ``unchecked`` why its bound
+    was only evaluated: nothing was measured that could decide, which contradicts nothing either.
     ``method`` names how the numbers were got: ``exact``, ``enumeration``, ``closed form``,
     ``estimate`` (with intervals), ``run`` (a real training), ``scaling`` (a fitted exponent).
     """
@@ -122,6 +129,7 @@ class Finding:
     assumptions: Sequence[Assumption] = ()
     vacuous: str | None = None
     notes: Sequence[str] = ()
+    unchecked: str | None = None
 
     @property
     def slack(self) -> Number | None:
@@ -137,7 +145,7 @@ class Finding:
             return "violated"
         if self.vacuous is not None:
             return "vacuous"
-        return "undecided" if None in outcomes else "holds"
+        return "undecided" if None in outcomes or self.unchecked is not None else "holds"
 
 
 @dataclass(frozen=True)
@@ -156,8 +164,9 @@ class Certificate:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing contradicts the statement: what ``--strict`` asks for."""
-        return self.status in ("holds", "vacuous")
+        """Whether nothing that was checked contradicts the statement or is open: what ``--strict`` asks for."""
+        only_evaluated = self.status == "undecided" and None not in (check.holds for check in self.finding.checks)
+        return self.status in ("holds", "vacuous") or only_evaluated
 
     def to_json(self) -> dict[str, Any]:
         finding = self.finding
@@ -183,6 +192,7 @@ class Certificate:
             "slack": plain(finding.slack),
             "status": self.status,
             "vacuous": finding.vacuous,
+            "unchecked": finding.unchecked,
             "method": finding.method,
             "notes": list(finding.notes),
             "seconds": self.seconds,

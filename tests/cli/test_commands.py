@@ -53,6 +53,7 @@ def test_certify(capsys):
         "slack": "number",
         "status": "str",
         "vacuous": "NoneType",
+        "unchecked": "NoneType",
         "method": "str",
         "notes": [],
         "seconds": "number",
@@ -74,6 +75,15 @@ def test_strict_fails_on_a_violated_statement(capsys):
     assert run(printed) == 0
     assert run([*printed, "--strict"]) == 1
     assert run(["certify", "pooling/lemma-5.2", "--strict"]) == 0
+
+
+def test_strict_passes_where_a_bound_was_only_evaluated(capsys):
+    """The query for the sizes from which a bound says something: the words fit, and no slack is nan."""
+    assert run(["certify", "parity/theorem-2", "--set", "k=7", "--set", "epsilon=1/3", "--strict"]) == 0
+    printed = capsys.readouterr().out
+    assert "undecided: only the bound is evaluated" in printed
+    assert "nan" not in printed
+    assert "interval" not in printed
 
 
 @pytest.mark.parametrize("kind", ["tasks", "learners", "claims", "figures", "theorems"])

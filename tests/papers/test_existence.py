@@ -5,9 +5,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from separatrix.papers.residual.error_term import Terms, constants_of, near_solution
-from separatrix.papers.residual.existence import Made, computed, of_all_lengths
+from separatrix.papers.residual.existence import NEEDED_BY_ONE, Made, computed, of_all_lengths
 from separatrix.papers.residual.existence_near_start import Pair, tilde, worst_change
 from separatrix.papers.residual.network import ResNet
 from separatrix.papers.residual.theorems import claim_c_6, claim_c_7, lemma_c_2, lemma_c_3, lemma_e_1
@@ -72,6 +73,47 @@ def test_lemma_e_1():
     assert found.status in ("holds", "undecided")
     assert found.measured["exponent_error"].mean == pytest.approx(-0.5, abs=0.15)
     assert lemma_e_1(m=512, draws=3, epsilon=0.9).status == "outside"
+
+
+@pytest.mark.parametrize(("phi", "seed"), [("cos", 0), ("power:0", 1), ("power:0", 2)])
+def test_the_rows_of_w_star_are_as_large_as_the_largest_gaussian(phi, seed):
+    """h is constant, so m times the largest row is exactly C_eps times a sum over the outputs of |a|."""
+    found = lemma_e_1(phi=phi, m=2048, draws=5, seed=seed)
+    assert found.status in ("holds", "undecided")
+    assert found.measured["row_norm_times_m"] > 8 >= found.measured["row_norm_times_m_over_largest_a"]
+    assert lemma_e_1(phi=phi, m=512, draws=3, version="printed").status == "violated"
+
+
+def test_no_weights_have_rows_as_small_as_printed():
+    """F = 1 by linear programming: the least row of any W*, on 1200 neurons, at x = 0 and x = +-3 (d = 1)."""
+    generator, m, eps = np.random.default_rng(0), 1200, 0.1
+    a, g = generator.normal(size=m), generator.normal(size=(m, 2))
+    x = np.array([[0.0, 1.0], [3.0, 1.0], [-3.0, 1.0]])
+    on = a * (x @ g.T >= 0)
+    # w_j as two numbers of absolute value at most t (at least as much as rows of norm t): minimise m t
+    left = np.concatenate([on * x[:, :1], on * x[:, 1:]], axis=1)
+    size = eps * np.linalg.norm(x, axis=1)
+    rows = np.block([[left, np.zeros((3, 1))], [-left, np.zeros((3, 1))]])
+    bounded = np.block([[np.eye(2 * m), -np.ones((2 * m, 1))], [-np.eye(2 * m), -np.ones((2 * m, 1))]])
+    found = linprog(
+        np.append(np.zeros(2 * m), m),
+        np.concatenate([rows, bounded]),
+        np.concatenate([1 + size, size - 1, np.zeros(4 * m)]),
+        bounds=(None, None),
+    )
+    assert found.success
+    assert found.fun > 2
+    by_hand = (1 - eps) * m / np.abs(on[0]).sum()
+    assert found.fun >= by_hand * (1 - 1e-6)
+    many = generator.normal(size=(2, 10**6))
+    assert (1 - eps) / np.mean(np.abs(many[0]) * (many[1] >= 0)) == pytest.approx(NEEDED_BY_ONE, rel=0.01)
+
+
+def test_lemma_e_1_needs_a_large_c_star():
+    """As Lemma E.2 and Claim E.4: h is bounded by C_eps for a sufficiently large C* only."""
+    found = lemma_e_1(phi="sin", C_star=1, m=512, draws=3)
+    assert found.status == "outside"
+    assert [own.name for own in found.assumptions if not own.holds] == ["C* is sufficiently large"]
 
 
 def test_lemmas_c_2_and_c_3():

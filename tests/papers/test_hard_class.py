@@ -3,15 +3,25 @@
 import itertools
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
 from separatrix.errors import InputError
 from separatrix.papers.residual.hard_class import best_risks
-from separatrix.papers.residual.lower_bounds import samples
+from separatrix.papers.residual.lower_bounds import _finding, samples
 from separatrix.papers.residual.rank_argument import example_matrix
-from separatrix.papers.residual.spans import KERNELS, DotProductSpan, ParitySpan, RandomSpan, TabulatedSpan
+from separatrix.papers.residual.spans import (
+    KERNELS,
+    DotProductSpan,
+    ParitySpan,
+    RandomSpan,
+    TabulatedSpan,
+    eigenvalues,
+)
 from separatrix.papers.residual.theorems import lemma_d_1, lemma_d_2, theorem_2, theorem_3
+from separatrix.theory.certificate import Interval
+from separatrix.theory.krawtchouk import krawtchouk_values
 
 KAPPA = {
     "gaussian": lambda rho: np.exp(-2 * (1 - rho) / 1.0),
@@ -52,6 +62,80 @@ def test_best_risks_by_least_squares_on_the_cube(kernel, d, d1, k, N):
     assert found.risk == pytest.approx(expected, abs=1e-6)
     assert best_risks(TabulatedSpan(functions, d1), k, 0.4).risk == pytest.approx(expected, abs=1e-6)
     assert (found.lower <= expected + 1e-9).all()
+
+
+def by_120_digits(kappa, z, k, alpha):
+    """The best risks by mpmath: the whole Gram matrix, its Cholesky factor, no basis and no rank."""
+    N, d = z.shape
+    with mpmath.workdps(120):
+        points = cube(d).astype(int)
+        columns = [[kappa(mpmath.mpf(int(rho)) / d) for rho in points @ x] for x in z]
+        gram = mpmath.matrix([[mpmath.fdot(a, b) / 2**d for b in columns] for a in columns])
+        L = mpmath.cholesky(gram)
+        risks = []
+        for S in itertools.combinations(range(d), k):
+            total = mpmath.mpf(0)
+            for i in S:
+                target = [int(v) for v in points[:, i]], [int(v) for v in points[:, S].prod(axis=1)]
+                b = [mpmath.fdot(c, target[0]) / 2**d + alpha * mpmath.fdot(c, target[1]) / 2**d for c in columns]
+                white = mpmath.matrix(N, 1)
+                for row in range(N):
+                    white[row] = (b[row] - sum(L[row, c] * white[c] for c in range(row))) / L[row, row]
+                total += 1 + mpmath.mpf(alpha) ** 2 - sum(v * v for v in white)
+            risks.append(float(total))
+    return np.array(risks)
+
+
+@pytest.mark.parametrize("h", [1.0, 1e3, 1e6])
+def test_smooth_kernels_by_120_digits(h):
+    """The levels of exp(-|x-y|^2/h) differ by powers of h, their squares by more than float64 has."""
+    z = np.unique(samples(6, 18, 0), axis=0)
+    expected = by_120_digits(lambda rho: mpmath.exp(-2 * (1 - rho) / h), z, 2, 0.3)
+    found = best_risks(DotProductSpan("gaussian", z, 6, h), 2, 0.3)
+    assert found.decided
+    assert found.error < 1e-9
+    assert found.risk == pytest.approx(expected, abs=1e-9)
+
+
+def test_ever_smoother_kernels():
+    for h, mean, least in ((100, 0.1337759017, 0.1106383473), (1000, 0.1336489419, 0.1102568218),
+                           (1e6, 0.1336363761, 0.1102156978)):  # fmt: skip
+        measured = theorem_2(k=2, d1=12, N=30, h=h).measured
+        assert (measured["mean_risk"], measured["least_risk"]) == pytest.approx((mean, least), abs=1e-9)
+    # ever smoother: the limit exists, and no float overflows
+    assert theorem_2(k=2, d1=12, N=30, h=1e300).measured["mean_risk"] == pytest.approx(0.1336363636, abs=1e-9)
+
+
+def test_the_closed_form_of_a_spectrum():
+    for h in (0.5, 3.0, 700.0):
+        by_sum = [
+            sum(v * kappa for v, kappa in zip(krawtchouk_values(s, 9), np.exp(-4 * np.arange(10) / 9 / h), strict=True))
+            / 2**9
+            for s in range(10)
+        ]
+        assert [float(v) for v in eigenvalues("gaussian", 9, h)] == pytest.approx(by_sum, abs=1e-14)
+    assert [s for s, v in enumerate(eigenvalues("arc-cosine", 9)) if v == 0] == [3, 5, 7, 9]
+
+
+def test_what_float64_does_not_decide_is_said():
+    """Two features that differ by 1e-11 span a plane or a line: the risks are then known between limits only."""
+    values = cube(6)[:, :2] @ np.array([[1, 1], [0, 1e-11]])
+    found = best_risks(TabulatedSpan(values, 6), 2, 0.3)
+    assert not found.decided
+    assert found.above_limits(0.3**2 / 16)[1] == 1
+    finding = _finding(found, TabulatedSpan(values, 6), 2, 0.3, 15, "corrected", [], {})
+    assert isinstance(finding.measured["mean_risk"], Interval)
+    assert not finding.measured["well_conditioned"]
+    assert any("does not decide" in note for note in finding.notes)
+
+
+def test_a_threshold_below_the_error_is_not_decided():
+    """At alpha = 1e-9, alpha^2/16 is below what float64 tells of 1; the counting bound decides where it can."""
+    assert theorem_2(d1=20, k=3, alpha=1e-9).measured["fraction_above"] == 1.0
+    linear = best_risks(DotProductSpan("linear", 1 - 2 * np.eye(7, dtype=np.int64), 7), 2, 1e-9)
+    least, most = linear.above_limits(1e-18 / 16)
+    assert least == linear.surely_above(1e-18 / 16)
+    assert most == 1
 
 
 def test_random_kernel_by_its_own_definition():

@@ -85,6 +85,16 @@ def test_lemma_12_of_a_drawn_network(run):
     assert large.measured["rms_u1"] < large.measured["max_u1"] < large.bound["max_u1_tight"]
 
 
+def test_lemma_12_at_any_n():
+    """Over all w up to n = 2000; above that a network is drawn, smaller for a larger n."""
+    assert "q" not in lemma_12(n=61, k=3).measured
+    found = lemma_12(n=20_001, k=7)
+    assert (found.status, found.measured["q"]) == ("holds", 9)
+    assert found.measured == lemma_12(n=20_001, k=7, q=9).measured
+    assert lemma_12(n=2001, k=3).measured["q"] == 99
+    assert any("q = 99" in note for note in lemma_12(n=2001, k=3).notes)
+
+
 def test_lemma_12_printed():
     """The lone pair by enumeration of all of a small cube; at the default n it is too large, at this one not."""
     n, k = 13, 3
@@ -260,7 +270,8 @@ def test_large_sizes_are_evaluated_not_run():
     found = theorem("parity/theorem-2").certify(k=999, epsilon="1/10000000000")
     json.dumps(found.to_json())
     assert found.finding.method == "closed form"
-    assert found.status == "undecided"
+    assert (found.status, found.ok, found.finding.slack) == ("undecided", True, None)
+    assert "too large" in found.finding.unchecked
     assert theorem_2(k=7, epsilon=10**9).status == theorem_2(q=10**400).status == "vacuous"
     assert theorem_2(k=3, epsilon="9/10").status == "outside"  # q is below Lemma 10's
     assert theorem_2(k=7, n=10**4, q=10**4, T=10**4).status == "vacuous"
@@ -274,7 +285,6 @@ def test_large_sizes_are_evaluated_not_run():
         (theorem_2, {"k": 5, "n": 4}, "k must be at most n = 4, got 5"),
         (theorem_2, {"epsilon": 0}, "epsilon must be"),
         (lemma_12, {"n": 3, "k": 5}, "k must be odd and at most n = 3, got 5"),
-        (lemma_12, {"n": 5000}, "or q given, got 5000"),
         (lemma_12, {"A": "1,2,3"}, "q must be given with A"),
         (lemma_12, {"n": 30, "k": 3, "q": 4, "version": "printed"}, "n must be of at most 16"),
         (lemma_13, {"A": "1,2"}, "A must be k = 3 different places"),

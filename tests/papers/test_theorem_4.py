@@ -118,6 +118,19 @@ def test_assumptions():
     assert (big.status, big.method) == ("undecided", "closed form")
 
 
+def test_a_bound_that_was_only_evaluated_says_so():
+    """It was asked from which q and T on it says anything: nothing was estimated, nothing failed, nothing is nan."""
+    for result in (theorem_4, theorem_4_lcn):
+        asked = result.certify(n=5, k=3, epsilon="1/3")
+        document = asked.to_json()
+        assert (asked.status, asked.ok) == ("undecided", True)
+        assert (document["slack"], document["checks"]) == (None, [])
+        assert "too large" in document["unchecked"]
+        assert document["bound"]["total"] <= 1 / 3
+        assert "method is closed-form" in result(n=5, k=3, epsilon="1/3", method="closed-form").unchecked
+    assert theorem_4().unchecked is None
+
+
 def test_a_slower_run_than_the_bound_is_caught(monkeypatch):
     honest = guarantee.descend
 

@@ -15,7 +15,7 @@ from separatrix.papers.convolution.descent import Run, descend
 from separatrix.papers.convolution.drift import drift
 from separatrix.papers.convolution.setting import Setting, bounded, indicator, nominal_c, step_size, wide_enough
 from separatrix.theory.activations import ACTIVATIONS
-from separatrix.theory.certificate import Assumption, Check, Finding, Interval, at_most
+from separatrix.theory.certificate import Assumption, Check, Finding, at_most, not_run
 
 AFFORDABLE_STEPS, AFFORDABLE_WORK = 200_000, 1 << 27
 AFFORDABLE_BITS, AFFORDABLE_WINDOW = 16, 8
@@ -132,6 +132,7 @@ def guarantee(asked: Asked, method: str) -> Finding:
     if a.version == "corrected":
         premises += indicator(sigma, a.k)
     checks: list[Check] = []
+    unchecked = None
     if a.version == "printed":
         checks.append(_last_line(a, measured, notes))
     if method == "auto" and a.affordable:
@@ -144,12 +145,10 @@ def guarantee(asked: Asked, method: str) -> Finding:
             bounds["total_cnn"] = other.total(a.q, a.T)
         how = "run"
     else:
-        unknown = Interval(math.nan, 0.0, math.inf)
-        checks.append(at_most("average_loss, not run at this size", unknown, total))
-        notes.append("not run: n, k, q and T are too large, or method is closed-form; only the bound is evaluated")
+        unchecked = not_run("n, k, q and T", method)
         how = "closed form"
     vacuous = "the bound is at least 1, the loss of h = 0" if total >= 1 else None
-    return Finding(measured, bounds, checks, how, premises, vacuous, notes)
+    return Finding(measured, bounds, checks, how, premises, vacuous, notes, unchecked)
 
 
 def _measured(

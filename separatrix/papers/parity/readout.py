@@ -19,6 +19,8 @@ from separatrix.theory.results import result
 
 LARGEST_FOR_ALL = 2_000
 """The n up to which the largest |u^(1)| over all w is searched."""
+NEURONS, LEAST_NEURONS, WORK = 100, 8, 200_000
+"""How many are drawn above that: q n of at most the last, which takes seconds."""
 
 
 @result(
@@ -37,7 +39,8 @@ def lemma_12(
     r"""Lemma 12 of Daniely & Malach, exactly: u_i^(1) = E[f_A sigma(<w_i, x> + b)], for eta_1 = 1, lambda_1 = 1/2.
 
     ``max_u1`` is the largest |u_i^(1)| of *any* neuron, over all w in {-1, 0, 1}^n, or of the 2q neurons of a network
-    where ``q`` is given, drawn as the runs of the other lemmas are. As sigma is 1-Lipschitz and f_A odd in the bits z
+    where ``q`` is given, drawn as the runs of the other lemmas are; from n = 2001 on ``q`` is at most 100 by default,
+    and at least 8, so that this takes seconds. As sigma is 1-Lipschitz and f_A odd in the bits z
     of A,
 
         |u^(1)| <= E |sum_{j in A} w_j z_j| / sqrt n <= (k + sqrt k) / (2 sqrt n)      (``tight``)
@@ -64,9 +67,12 @@ def lemma_12(
         raise InputError(f"k must be odd and at most n = {n}, got {k}")
     if A is not None and q is None:
         raise InputError("q must be given with A: over all w the places do not matter")
+    notes: list[str] = []
+    if q is None and not printed and n > LARGEST_FOR_ALL:
+        q = max(LEAST_NEURONS, min(NEURONS, WORK // n))
+        notes.append(f"over all w up to n = {LARGEST_FOR_ALL}; here over the 2q neurons of a drawn network, q = {q}")
     limit, tight = k / math.sqrt(n), (k + math.sqrt(k)) / (2 * math.sqrt(n))
     measured: dict[str, Any] = {}
-    notes: list[str] = []
     if printed and q is None:
         measured |= {"max_u1": _lone_pair(n, k), "u0": n / k, "J": n - k - (n - k) % 2}
         if 8 * k * k <= n < 256 * k * k:  # the least positive z is b, and u b >= 1
@@ -82,13 +88,11 @@ def lemma_12(
         measured |= {"max_u1": float(np.abs(run.u[1]).max()), "without_gradient": float(run.p @ idle)}
         method = "run"
     elif q is None:
-        if n > LARGEST_FOR_ALL:
-            raise InputError(f"n must be of at most {LARGEST_FOR_ALL} for the largest over all w, or q given, got {n}")
         measured |= _largest(n, k)
         method = "exact"
     else:
         u1 = _first_readouts(n, k, drawn_weights(n, k, q, A, seed))
-        measured |= {"max_u1": float(np.abs(u1).max()), "rms_u1": float(np.sqrt((u1**2).mean()))}
+        measured |= {"max_u1": float(np.abs(u1).max()), "rms_u1": float(np.sqrt((u1**2).mean())), "q": q}
         method = "exact"
     checks = [at_most("max_u1", measured["max_u1"], limit)]
     if not printed:

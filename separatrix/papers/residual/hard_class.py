@@ -7,7 +7,10 @@ chi_i + alpha chi_S, i in S. The best risk of predictors from a linear space U (
 
 where U_k is the projection of U on level k (the span of chi_S', |S'| = k): only the coefficients at level k of the
 error are counted. As sum_S c_S = dim U_k <= N, at most N / (1 - 1/(16 k)) targets have a risk of at most alpha^2/16,
-whatever the functions are. No rank is computed: dim U is at most the number of distinct functions.
+whatever the functions are. No rank is computed there: dim U is at most the number of distinct functions.
+
+The best risk itself needs the rank of a Gram matrix, which float64 tells where every eigenvalue is either large or a
+rounding error. Where one lies between, the risk is known only to lie between the bound above and that of zero.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from separatrix.errors import InputError
 from separatrix.theory.parameters import Floats, Ints
@@ -27,8 +31,9 @@ MOST_TARGETS = 2_000_000
 MOST_ENTRIES = 400_000_000
 """Coefficients of the functions at all sets of size k that are looked at."""
 _CHUNK = 20_000
-_WELL_CONDITIONED = 1e-8
-_RIDGE = 1e-12
+_LARGE, _ROUNDING = 1e-8, 1e-12
+"""Shares of the largest eigenvalue from which on one counts as positive, and up to which it counts as zero."""
+_UNIT = 2.0**-53
 
 
 def subsets(d1: int, k: int) -> Iterator[Ints]:
@@ -40,10 +45,14 @@ def subsets(d1: int, k: int) -> Iterator[Ints]:
 
 @dataclass(frozen=True)
 class Functions:
-    """Functions by their Gram matrix and their coefficients E f_n chi_S at the rows S of an array of sets."""
+    """Functions by their Gram matrix and their coefficients E f_n chi_S at the rows S of an array of sets.
+
+    ``condition`` is that of how they were got from others; infinite where float64 does not decide their span.
+    """
 
     gram: Floats
     at: Callable[[Ints], Floats]
+    condition: float = 1.0
 
 
 class Span(ABC):
@@ -54,7 +63,7 @@ class Span(ABC):
 
     @abstractmethod
     def whole(self) -> Functions:
-        """The functions themselves: ``gram`` is E f_n f_m."""
+        """The functions, or others with the same span and a better conditioned Gram matrix E f_n f_m."""
 
     @abstractmethod
     def level(self, k: int) -> Functions:
@@ -66,16 +75,32 @@ class BestRisks:
     """For every target: the best risk (``risk``, by projection in float64) and a lower bound of it that is sound.
 
     ``leverage`` is c_S, and ``lower`` = k alpha^2 (1 - c_S); where the Gram matrix of level k is not well conditioned
-    nothing is claimed, and ``lower`` is 0.
+    nothing is claimed (``sound``), and ``lower`` is 0. ``error`` is how far ``risk`` may be off, infinite where float64
+    does not decide the span; ``most`` is the risk of zero.
     """
 
     risk: Floats
     lower: Floats
     leverage_sum: float
     sound: bool
+    error: float
+    most: float
+
+    @property
+    def decided(self) -> bool:
+        return math.isfinite(self.error)
+
+    @property
+    def least(self) -> Floats:
+        """What the risks are at least."""
+        return np.asarray(np.maximum(self.lower, self.risk - self.error))
 
     def above(self, threshold: float) -> float:
         return float(np.mean(self.risk > threshold))
+
+    def above_limits(self, threshold: float) -> tuple[float, float]:
+        """What the share above the threshold is at least and at most, by :attr:`least` and by ``error``."""
+        return float(np.mean(self.least > threshold)), float(np.mean(self.risk + self.error > threshold))
 
     def surely_above(self, threshold: float) -> float:
         return float(np.mean(self.lower > threshold))
@@ -85,10 +110,10 @@ def best_risks(span: Span, k: int, alpha: float) -> BestRisks:
     """The best risks of all C(d1, k) targets, in the order of :func:`subsets`."""
     functions, at_level = span.whole(), span.level(k)
     check_size(span.d1, k, len(functions.gram))
-    projection, level = _Projection.of(functions.gram), _Projection.of(at_level.gram)
+    projection, level = Projection.of(functions.gram), Projection.of(at_level.gram)
     singles = projection.coordinates(functions.at(np.arange(span.d1)[:, None]))
     captured_singles = (singles * singles).sum(axis=1)
-    sound = level.well_conditioned
+    sound = level.full_rank
     risks, lower, total = [], [], 0.0
     for sets in subsets(span.d1, k):
         own = projection.coordinates(functions.at(sets))
@@ -98,7 +123,9 @@ def best_risks(span: Span, k: int, alpha: float) -> BestRisks:
         leverage = (level.coordinates(at_level.at(sets)) ** 2).sum(axis=1)
         total += float(leverage.sum())
         lower.append(k * alpha**2 * np.maximum(1 - leverage, 0) if sound else np.zeros(len(sets)))
-    return BestRisks(np.concatenate(risks), np.concatenate(lower), total, sound)
+    most = k * (1 + alpha**2)
+    error = _UNIT * most * len(functions.gram) * functions.condition * projection.condition
+    return BestRisks(np.concatenate(risks), np.concatenate(lower), total, sound, error, most)
 
 
 def check_size(d1: int, k: int, N: int) -> None:
@@ -111,25 +138,41 @@ def check_size(d1: int, k: int, N: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Projection:
-    """Coordinates of a projection on a span in an orthonormal basis, from the Gram matrix."""
+class Projection:
+    """Coordinates of a projection on a span in an orthonormal basis, from the Gram matrix.
+
+    ``condition`` is of the eigenvalues that count as positive, infinite where one is neither that nor clearly zero.
+    """
 
     basis: Floats
-    well_conditioned: bool
+    full_rank: bool
+    condition: float
 
     @staticmethod
-    def of(gram: Floats) -> _Projection:
+    def of(gram: Floats) -> Projection:
         values, vectors = np.linalg.eigh(gram)
         top = max(float(values[-1]), 0.0)
         if top == 0:
-            return _Projection(np.zeros((len(gram), 0)), True)
-        ridge = _RIDGE * top
-        # b^T Q^-1 b, shrunk where Q has hardly an eigenvalue: the energy that a bounded combination captures
-        weights = np.sqrt(np.maximum(values + 2 * ridge, 0)) / np.maximum(values + ridge, ridge)
-        return _Projection(vectors * weights, bool(values[0] > _WELL_CONDITIONED * top))
+            return Projection(np.zeros((len(gram), 0)), True, 1.0)
+        large = large_values(values, top)
+        if large is None:
+            large = values > _ROUNDING * top
+            return Projection(vectors[:, large] / np.sqrt(values[large]), False, math.inf)
+        condition = top / float(values[large].min())
+        return Projection(vectors[:, large] / np.sqrt(values[large]), bool(large.all()), condition)
 
     def coordinates(self, coefficients: Floats) -> Floats:
         return np.asarray(coefficients @ self.basis)
+
+
+def large_values(values: Floats, top: float) -> NDArray[np.bool_] | None:
+    """Which of the eigenvalues are positive, as shares of ``top``; None where one may be positive or a rounding error.
+
+    >>> large_values(np.array([-1e-16, 0.2, 1.0]), 1.0).tolist(), large_values(np.array([1e-10, 1.0]), 1.0)
+    ([False, True, True], None)
+    """
+    large = np.asarray(values > _LARGE * top)
+    return large if (np.abs(values[~large]) <= _ROUNDING * top).all() else None
 
 
 def ranks(sets: Ints, d1: int) -> Ints:

@@ -31,6 +31,8 @@ from separatrix.theory.results import result
 from separatrix.theory.series import Series, series
 
 LargeCStar = Annotated[float, Real(above=0, high=1e4)]
+LEAST_C_STAR = 1e-3
+"""Where the search for the least C* begins."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ class Indicator:
 
 def least_C_star(phi: Series, epsilon: float, value: Any, which: str) -> float:
     """The least C* (to 4 digits) with C_eps(phi) or C_s(phi) of at least ``value``."""
-    low, high = 1e-3, 1e4
+    low, high = LEAST_C_STAR, 1e4
     if phi.degree is None and phi.radius < high and which == "C_epsilon":
         high = phi.radius
     for _ in range(60):
@@ -100,6 +102,21 @@ def least_C_star(phi: Series, epsilon: float, value: Any, which: str) -> float:
         if high / low < 1 + 1e-4:
             break
     return high
+
+
+def least_sufficient_C_star(h: Indicator, used: Series, epsilon: float) -> dict[str, float]:
+    """From which C* on C_eps bounds h's range and its slope, and C_s the root of E h^2."""
+    return {
+        "range": least_C_star(used, epsilon, h.range_bound(), "C_epsilon"),
+        "slope": least_C_star(used, epsilon, h.slope_bound(), "C_epsilon"),
+        "square": least_C_star(used, epsilon, math.sqrt(h.second_moment), "C_s"),
+    }
+
+
+def large_C_star(C_star: float, needed: float) -> Assumption:
+    """A ``needed`` at the low end of the search is none at all."""
+    holds = C_star >= needed or needed <= LEAST_C_STAR * (1 + LEAST_C_STAR)
+    return Assumption("C* is sufficiently large", C_star, needed, holds)
 
 
 @result(
@@ -144,10 +161,9 @@ def lemma_e_2(
         "largest_value_up_to_20": float(np.abs(h(z)).max()),
         "degree": len(h.c) - 1,
         "c_prime": [c for _, c in h.terms],
-        "smallest_C_star_range": least_C_star(used, epsilon, reach, "C_epsilon"),
-        "smallest_C_star_slope": least_C_star(used, epsilon, slope, "C_epsilon"),
-        "smallest_C_star_square": least_C_star(used, epsilon, math.sqrt(square), "C_s"),
     }
+    needed = least_sufficient_C_star(h, used, epsilon)
+    measured |= {f"smallest_C_star_{name}": value for name, value in needed.items()}
     bound = {"largest_error": epsilon, "range": C_epsilon, "lipschitz": C_epsilon, "second_moment": C_s**2}
     checks = [
         at_most("largest_error", measured["largest_error"], epsilon),
@@ -155,10 +171,9 @@ def lemma_e_2(
         at_most("lipschitz over C_epsilon", slope / C_epsilon if C_epsilon else slope, 1),
         at_most("second_moment over C_s^2", square / C_s**2 if C_s else square, 1),
     ]
-    needed = max(measured[f"smallest_C_star_{name}"] for name in ("range", "slope", "square"))
     premises = [
         Assumption("epsilon < 1/C_s(phi)", epsilon, 1 / C_s if C_s else math.inf, epsilon * C_s < 1),
-        Assumption("C* is sufficiently large", C_star, needed, C_star >= needed or needed <= 1e-3 * (1 + 1e-3)),
+        large_C_star(C_star, max(needed.values())),
     ]
     return Finding(measured, bound, checks, "closed form", premises)
 

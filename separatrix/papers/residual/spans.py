@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from separatrix.papers.residual.hard_class import Functions, Span, check_size, ranks, subsets
-from separatrix.theory.krawtchouk import krawtchouk_values
+from separatrix.papers.residual.hard_class import Functions, Span, check_size, large_values, ranks, subsets
+from separatrix.papers.residual.level_basis import LevelBasis, characters
+from separatrix.theory.krawtchouk import krawtchouk, krawtchouk_values
 from separatrix.theory.parameters import Floats, Ints
 from separatrix.theory.walsh import fourier_coefficients
 
@@ -58,51 +59,51 @@ DOT_PRODUCT: Mapping[str, Callable[[Any, Any], Any]] = {
 KERNELS = (*DOT_PRODUCT, "random")
 
 
+def _gaussian_spectrum(d: int, h: Any) -> list[Any]:
+    """A product over the coordinates: lambda_s = 2^-d (1 + q)^(d - s) (1 - q)^s, q = e^(-4/(hd))."""
+    import mpmath
+
+    q, less = mpmath.exp(-4 / (h * d)), -mpmath.expm1(-4 / (h * d))
+    return [(1 + q) ** (d - s) * less**s / mpmath.mpf(2) ** d for s in range(d + 1)]
+
+
+SPECTRA: Mapping[str, Callable[[int, Any], list[Any]]] = {"gaussian": _gaussian_spectrum}
+
+
 def eigenvalues(kernel: str, d: int, h: float = 1.0) -> list[Any]:
     """lambda_s, s = 0..d: K(x, y) = sum_S lambda_|S| chi_S(x) chi_S(y) on the cube, in mpmath.
 
-    lambda_s = E_z chi_S(z) kappa(sum z / d), a Krawtchouk sum, with enough digits for its cancellation.
+    In closed form where there is one (:data:`SPECTRA`); or lambda_s = E_z chi_S(z) kappa(sum z / d), a Krawtchouk sum,
+    with enough digits for its cancellation: below its rounding error lambda_s is 0 (odd and even kernels lack levels,
+    and the others' fall no faster than s!/s^s > e^-s).
     """
     import mpmath
 
     with mpmath.workprec(3 * d + 80):
+        if kernel in SPECTRA:
+            return SPECTRA[kernel](d, mpmath.mpf(h))
         values = [DOT_PRODUCT[kernel](mpmath.mpf(d - 2 * m) / d, mpmath.mpf(h)) for m in range(d + 1)]
-        scale = mpmath.mpf(2) ** d
-        return [sum(K * v for K, v in zip(krawtchouk_values(s, d), values, strict=True)) / scale for s in range(d + 1)]
-
-
-def characters(z: Ints, sets: Ints) -> Floats:
-    """chi_S(z_n) for each row S of ``sets`` and each row of z, sets x points."""
-    return np.asarray(z.T[sets].prod(axis=1), dtype=np.float64)
+        scale, rounding = mpmath.mpf(2) ** d, max(map(abs, values)) * mpmath.mpf(2) ** (-2 * d - 60)
+        sums = [sum(K * v for K, v in zip(krawtchouk_values(s, d), values, strict=True)) / scale for s in range(d + 1)]
+        return [value if abs(value) > rounding else mpmath.mpf(0) for value in sums]
 
 
 class DotProductSpan(Span):
     """K(., x_n) for a kernel of the inner product of unit vectors, at the distinct ones of the samples z (N x d)."""
 
     def __init__(self, kernel: str, z: Ints, d1: int, h: float = 1.0):
-        import mpmath
-
         self.z = np.unique(z, axis=0)
         self.d1, self.distinct = d1, len(self.z)
-        d = z.shape[1]
-        spectrum = eigenvalues(kernel, d, h)
-        with mpmath.workprec(3 * d + 80):
-            self._by_distance = np.array(
-                [float(sum(v**2 * level_sum(s, m, d) for s, v in enumerate(spectrum))) for m in range(d + 1)]
-            )
-        self._lambda = np.array([float(value) for value in spectrum])
+        self._spectrum = eigenvalues(kernel, z.shape[1], h)
 
     def whole(self) -> Functions:
-        distances = (self.z.shape[1] - self.z @ self.z.T) // 2
-        return Functions(
-            self._by_distance[distances], lambda sets: self._lambda[sets.shape[1]] * characters(self.z, sets)
-        )
+        return LevelBasis(self._spectrum, self.z).functions()
 
     def level(self, k: int) -> Functions:
         """chi_S(x_n): integers, the same for every such kernel. x and -x, equal up to sign at level k, count once."""
         signal = self.z[:, : self.d1]
         z = np.unique(signal * signal[:, :1], axis=0)
-        sums = np.array([level_sum(k, m, self.d1) for m in range(self.d1 + 1)], dtype=np.float64)
+        sums = np.array([krawtchouk(k, m, self.d1) for m in range(self.d1 + 1)], dtype=np.float64)
         return Functions(sums[(self.d1 - z @ z.T) // 2], lambda sets: characters(z, sets))
 
 
@@ -145,7 +146,14 @@ class TabulatedSpan(Span):
         return self._coefficients[(1 << sets).sum(axis=1)]
 
     def whole(self) -> Functions:
-        return Functions(self._coefficients.T @ self._coefficients, self._at)
+        """An orthonormal basis, by the singular values of the coefficients: squares would lose half the digits."""
+        basis, sizes, _ = np.linalg.svd(self._coefficients, full_matrices=False)
+        top = max(float(sizes[0]), 1e-300)
+        large = large_values(sizes, top)
+        kept = sizes > 0 if large is None else large
+        condition = math.inf if large is None else top / float(sizes[kept].min(initial=top))
+        basis = np.asarray(basis[:, kept])
+        return Functions(np.eye(basis.shape[1]), lambda sets: basis[(1 << sets).sum(axis=1)], condition)
 
     def level(self, k: int) -> Functions:
         rows = np.concatenate([self._at(sets) for sets in subsets(self.d1, k)])
@@ -180,8 +188,3 @@ class ParitySpan(Span):
 
     def level(self, k: int) -> Functions:
         return self._functions([own for own in self._sets if len(own) == k])
-
-
-def level_sum(s: int, m: int, d: int) -> int:
-    """sum over |S| = s of chi_S(z) for a z with m entries -1."""
-    return sum((-1) ** j * math.comb(m, j) * math.comb(d - m, s - j) for j in range(max(0, s - d + m), min(s, m) + 1))
