@@ -194,8 +194,8 @@ def mixture(scale: Scale) -> Study:
         train_size=size,
         seeds=5 if paper else 3,
         tune={
-            "learning_rate": Grid((3e-3, 1e-2, 1e-1, 3e-1) if paper else (1e-2, 2e-1)),
-            "weight_decay": Grid((1e-3, 1e-2, 1e-1) if paper else (1e-3, 1e-1)),
+            "learning_rate": Grid((3e-3, 1e-2, 1e-1, 3e-1, 0.9), 3) if paper else Grid((1e-2, 2e-1)),
+            "weight_decay": Grid((1e-3, 1e-2, 1e-1), 3) if paper else Grid((1e-3, 1e-1)),
         },
         procedure=PROCEDURE,
         name=f"parity/study-mixture ({scale})",
