@@ -18,7 +18,7 @@ import altair as alt
 from separatrix.errors import InputError
 from separatrix.specs import content_hash
 from separatrix.studies.curve import Curve
-from separatrix.studies.rulers import Ruler, spread
+from separatrix.studies.rulers import Ruler, emptiest, spread
 from separatrix.studies.theme import FAINT, FONT, PALETTE, SHAPES
 
 WIDTH, HEIGHT = 520, 320
@@ -256,15 +256,10 @@ def _reference(
     value: float, label: str, x: Ruler, y: Ruler, axis: alt.Axis, traced: Sequence[tuple[float, float]]
 ) -> list[alt.Chart]:
     """A dashed line with its name above or below, where the fewest curves pass, best at the right."""
-    at = y.pixel(y.inside(value))
-    room = x.length - _LETTER * len(label) - 4
+    at, length = y.pixel(y.inside(value)), _LETTER * len(label)
+    room = x.length - length - 4
     spots = [(2 + share * room, at + below) for share in (1, 0, 0.5, 0.75, 0.25) for below in (-17, 3)]
-    left, top = min(
-        spots,
-        key=lambda spot: sum(
-            -2 < px - spot[0] < _LETTER * len(label) + 2 and -1 < py - spot[1] < 15 for px, py in traced
-        ),
-    )
+    left, top = emptiest(spots, length, 14, traced)
     base = alt.Chart(alt.InlineData([{"y": y.inside(value), "top": y.value(top + 7), "label": label}]))
     height, name = (alt.Y(field, scale=y.encoding(), axis=axis) for field in ("y:Q", "top:Q"))
     line = base.mark_rule(strokeDash=[5, 4], color=FAINT, strokeWidth=1.2).encode(y=height)

@@ -126,6 +126,22 @@ def spread(places: Sequence[float], gap: float, length: float) -> list[float]:
     return found
 
 
+def emptiest(
+    spots: Sequence[tuple[float, float]], width: float, height: float, taken: Sequence[tuple[float, float]]
+) -> tuple[float, float]:
+    """The first of the spots (left, top) on whose box the fewest pixels are taken.
+
+    >>> emptiest([(0.0, 0.0), (50.0, 0.0)], 40.0, 10.0, [(20.0, 5.0)])
+    (50.0, 0.0)
+    """
+
+    def crowd(spot: tuple[float, float]) -> int:
+        left, top = spot
+        return sum(-2 < x - left < width + 2 and -1 < y - top < height + 1 for x, y in taken)
+
+    return min(spots, key=crowd)
+
+
 def _step(rough: float) -> float:
     """The least of 1, 2, 2.5, 5, 10 times a power of ten that is at least ``rough``."""
     unit = 10 ** math.floor(math.log10(rough))

@@ -1,7 +1,7 @@
 """How much goes side by side: cells in a block, examples in a chunk.
 
 On a CPU the activations of a step must stay in a core's cache, so examples come in chunks and cells one by one or a few
-at a time; on a GPU both are as many as its memory comfortably holds. Measured in ``bench/``.
+at a time; on a GPU both are as many as its memory comfortably holds. Measured on a CPU; a GPU's numbers are estimates.
 """
 
 from __future__ import annotations

@@ -149,3 +149,10 @@ def test_the_command_writes_it(folder, capsys):
 def test_an_empty_store_has_a_page_too(tmp_path):
     (tmp_path / "parts").mkdir()
     assert "This store has no figure yet" in render(gather(tmp_path))
+
+
+def test_a_summary_of_another_shape_is_left_out_and_told(tmp_path):
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures" / "pooling-fig3a-quick.json").write_text('{"figure": "pooling/fig3a", "chosen": []}')
+    with pytest.warns(UserWarning, match="pooling-fig3a-quick.json is of another version"):
+        assert "This store has no figure yet" in render(gather(tmp_path))

@@ -44,38 +44,38 @@ class KernelRidge(Solver):
         self.kernel.check(input_shape, output_shape)
 
     def fit(self, x: np.ndarray, y: np.ndarray, seed: int) -> Fitted:
-        return self._fit(x, y, np.ones(len(x)), seed)
+        return self._fit(x, y, None, seed)
 
     def fit_population(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray, seed: int) -> Fitted:
         """A point of probability p counts as p times the number of points."""
         drawn = weights > 0
         return self._fit(x[drawn], y[drawn], weights[drawn].astype(np.float64) * drawn.sum(), seed)
 
-    def _fit(self, x: np.ndarray, y: np.ndarray, counts: np.ndarray, seed: int) -> Fitted:
-        """With every term of the sum, and of the means, as often as ``counts`` says: the rows of an unweighted problem
-        times the roots of the counts.
+    def _fit(self, x: np.ndarray, y: np.ndarray, counts: np.ndarray | None, seed: int) -> Fitted:
+        """With every term of the sum, and of the means, as often as ``counts`` says (None: once): the rows of an
+        unweighted problem times the roots of the counts.
         """
         targets = y.reshape(len(y), -1).astype(np.float64)
         mean = np.average(targets, axis=0, weights=counts) if self.center else np.zeros(targets.shape[1])
         with float64():
-            points, roots = on_device(x), on_device(np.sqrt(counts)[:, None])
-            wanted = on_device(targets - mean) * roots
+            points, roots = on_device(x), None if counts is None else on_device(np.sqrt(counts)[:, None])
+            wanted = _times(on_device(targets - mean), roots)
             features = self.kernel.features(points, seed)
             if features is not None and features.shape[1] < len(x):
-                features = features * roots
+                features = _times(features, roots)
                 s = float((features**2).sum() / len(x))
                 solved = solve_positive(features.T @ features, self.ridge * s, features.T @ wanted)
-                outputs, norm_sq = features @ solved.s / roots, float((solved.s**2).sum())
+                outputs, norm_sq = features @ solved.s, float((solved.s**2).sum())
                 of_new = self._primal(solved.s, seed)
             else:
                 K = self.kernel.gram(points, points, seed) if features is None else features @ features.T
-                K = K * roots * roots.T
+                K = _times(_times(K, roots).T, roots)
                 s = float(K.trace() / len(x))
                 solved = solve_positive(K, self.ridge * s, wanted)
                 outputs = K @ solved.s
-                norm_sq, outputs = float((solved.s * outputs).sum()), outputs / roots
-                of_new = self._dual(points, solved.s * roots, seed)
-            margins = in_numpy(outputs) + mean
+                norm_sq = float((solved.s * outputs).sum())
+                of_new = self._dual(points, _times(solved.s, roots), seed)
+            margins = in_numpy(outputs if roots is None else outputs / roots) + mean
         facts = dict(solved.facts)
         if y.ndim == 1 and set(np.unique(y)) <= {-1.0, 1.0} and norm_sq > 0 and s > 0:
             facts["margin"] = float((margins[:, 0] * y).min()) / math.sqrt(norm_sq * s)
@@ -99,6 +99,10 @@ class KernelRidge(Solver):
 
     def _dual(self, points: Array, dual: Array, seed: int) -> Callable[[Array], Array]:
         return lambda new: self.kernel.gram(new, points, seed) @ dual
+
+
+def _times(rows: Array, roots: Array | None) -> Array:
+    return rows if roots is None else rows * roots
 
 
 @dataclass(frozen=True)
